@@ -1,0 +1,130 @@
+"""Apply the transfer tables to a node and merge what they say into the facts of its outputs.
+
+House: analysis. May import model.
+Touch: `transfer/` holds the tables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from onnxsim_ci.analysis.axes import axis_symbol
+from onnxsim_ci.analysis.content import CONTENT_LIMIT, RANGES, Content, confined
+from onnxsim_ci.analysis.dim import Dim, Shape, Symbolic, is_vague
+from onnxsim_ci.analysis.transfer import CONTENTS, ELEMENT_TYPES, OUTPUT_CONTENTS, OUTPUT_SHAPES, SHAPES
+
+if TYPE_CHECKING:
+    from onnxsim_ci.analysis.facts import Facts
+    from onnxsim_ci.model import Node, Value
+
+
+def transfer(node: Node, facts: Facts) -> bool:
+    """Learn element types, shapes and contents of the node's outputs; True when something new is known."""
+    if node.operator is None or node.domain:
+        return False
+    op_type = node.op_type
+    outputs = node.outputs
+    is_new = False
+    if len(outputs) == 1:
+        output = outputs[0]
+        if output is None or output.is_constant:
+            return False
+        if output.dtype == 0 and op_type in ELEMENT_TYPES:
+            is_new = _learn_dtype(output, ELEMENT_TYPES[op_type](node, facts))
+        if not _is_settled(output.shape) and op_type in SHAPES:
+            is_new |= learn_shape(output, SHAPES[op_type](node, facts))
+        if op_type in CONTENTS and _may_have_content(output):
+            is_new |= _learn_content(output, CONTENTS[op_type](node, facts))
+    if op_type in OUTPUT_SHAPES or len(outputs) > 1:
+        is_new |= _transfer_all(node, facts)
+    return is_new
+
+
+def _transfer_all(node: Node, facts: Facts) -> bool:
+    """The same for nodes with several outputs, of which the tables may know only the first."""
+    op_type = node.op_type
+    live = [o if o is not None and not o.is_constant else None for o in node.outputs]
+    is_new = False
+    if op_type in ELEMENT_TYPES and live[0] is not None and live[0].dtype == 0:
+        is_new = _learn_dtype(live[0], ELEMENT_TYPES[op_type](node, facts))
+    if any(o is not None and not _is_settled(o.shape) for o in live):
+        shapes: list[Shape | None] = []
+        if op_type in OUTPUT_SHAPES:
+            shapes = list(OUTPUT_SHAPES[op_type](node, facts) or ())
+        elif op_type in SHAPES:
+            shapes = [SHAPES[op_type](node, facts)]
+        for output, shape in zip(live, shapes, strict=False):
+            if output is not None and not _is_settled(output.shape):
+                is_new |= learn_shape(output, shape)
+    if op_type in OUTPUT_CONTENTS and any(o is not None and _may_have_content(o) for o in live):
+        contents = OUTPUT_CONTENTS[op_type](node, facts) or ()
+        for output, content in zip(live, contents, strict=False):
+            if output is not None:
+                is_new |= _learn_content(output, content)
+    return is_new
+
+
+def learn_shape(value: Value, shape: Shape | None) -> bool:
+    """Merge a proven shape into the value's; a proven integer replaces whatever stood there."""
+    if shape is None or any(isinstance(d, int) and d < 0 for d in shape):
+        return False
+    old = value.shape
+    if old is None or len(old) != len(shape):
+        value.shape = shape
+        return True
+    if old == shape:
+        return False
+    merged = tuple(_better(value, i, o, n) for i, (o, n) in enumerate(zip(old, shape, strict=True)))
+    if merged == old:
+        return False
+    value.shape = merged
+    return True
+
+
+def _better(value: Value, axis: int, old: Dim, new: Dim) -> Dim:
+    """The dim to keep: integers first, then what is resolved, then what names another value's axis."""
+    if isinstance(new, int) or old == new:
+        return new
+    if isinstance(old, int) or (is_vague(new) and not is_vague(old)):
+        return old
+    return old if new == axis_symbol(value, axis) else new
+
+
+def _is_settled(shape: Shape | None) -> bool:
+    """True when nothing is left to learn about a shape."""
+    if shape is None:
+        return False
+    for dim in shape:  # noqa: SIM110 - twice as fast as all(), and called for every node
+        if isinstance(dim, Symbolic) and is_vague(dim):
+            return False
+    return True
+
+
+def _may_have_content(value: Value) -> bool:
+    """True when the value is a small integer tensor whose elements are not all resolved."""
+    if value.dtype not in RANGES:
+        return False
+    shape = value.shape
+    if shape is not None and (
+        len(shape) > 1 or (shape and isinstance(shape[0], int) and shape[0] > CONTENT_LIMIT)
+    ):
+        return False
+    content: Content | None = value.content
+    return content is None or any(e is None or is_vague(e) for e in content.elements)
+
+
+def _learn_dtype(value: Value, dtype: int) -> bool:
+    value.dtype = dtype
+    return dtype != 0
+
+
+def _learn_content(value: Value, content: Content | None) -> bool:
+    """Keep a content that fits the element type and length, and the shape that follows from it."""
+    if content is None or len(content.elements) > CONTENT_LIMIT:
+        return False
+    content = confined(content, value.dtype)
+    if content is None or content == value.content:
+        return False
+    value.content = content
+    learn_shape(value, (len(content.elements),) if content.rank else ())
+    return True

@@ -1,0 +1,220 @@
+"""A copy of a model for shape inference: without weights, and without claims that are no proof.
+
+Dropped: value_info, types of outputs, types of the inputs of inner graphs, overridable initializers'
+contents. Renamed: every dim of the main graph's inputs, so that no dim name joins two axes. Hidden:
+operands from which the C++ inference would compute a size that kernels round in their own way.
+
+House: analysis. May import model and onnx.
+Touch: `inference.py` reads the result; `transfer/window.py` knows the sizes that are hidden here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
+
+from onnxsim_ci.analysis.dim import Shape
+
+if TYPE_CHECKING:
+    from onnxsim_ci.model import Graph, Value
+
+_KEPT_ELEMENTS = 64
+"""Initializers with more elements become inputs: no shape is read from them."""
+_HIDDEN_DOMAIN = "onnxsim_ci.hidden"
+_WITH_GRAPHS = frozenset({"If", "Loop", "Scan", "SequenceMap"})
+_FLOATING: dict[int, str] = {TensorProto.FLOAT: "<f4", TensorProto.DOUBLE: "<f8", TensorProto.FLOAT16: "<f2"}
+
+
+def light_copy(graph: Graph, model: ModelProto) -> ModelProto:
+    """The copy of `model`, whose index is `graph`; inputs must have their symbolic shapes already."""
+    light = ModelProto()
+    light.ir_version = max(model.ir_version, 4)
+    light.opset_import.extend(model.opset_import)
+    for function in model.functions:
+        _copy_function(function, light.functions.add())
+    target = light.graph
+    target.name = model.graph.name or "g"
+    for value in graph.root.inputs:
+        _add_input(target, value)
+    copier = _Copier(light, graph.names)
+    for tensor in model.graph.initializer:
+        copier.initializer(tensor, target, graph.root.values.get(tensor.name))
+    for sparse in model.graph.sparse_initializer:
+        copier.as_input(sparse.values.name, sparse.values.data_type, sparse.dims)
+    copier.nodes(model.graph.node, target)
+    for output in model.graph.output:
+        target.output.add().name = output.name
+    return light
+
+
+def _copy_function(source: FunctionProto, target: FunctionProto) -> None:
+    target.CopyFrom(source)
+    target.ClearField("value_info")
+    for node in target.node:
+        for inner in inner_graphs_of(node):
+            _drop_claims(inner)
+
+
+def _drop_claims(graph: GraphProto) -> None:
+    graph.ClearField("value_info")
+    for info in (*graph.input, *graph.output):
+        info.ClearField("type")
+    for node in graph.node:
+        if node.op_type in _WITH_GRAPHS:
+            for inner in inner_graphs_of(node):
+                _drop_claims(inner)
+
+
+def _add_input(target: GraphProto, value: Value) -> None:
+    """An input with its declared element type and the index's dims; other kinds of types are copied."""
+    info = target.input.add()
+    info.name = value.name
+    declared = value.declared
+    if declared is None or not declared.HasField("type"):
+        return
+    if declared.type.WhichOneof("value") != "tensor_type":
+        info.type.CopyFrom(declared.type)
+        return
+    write_type(info.type.tensor_type, declared.type.tensor_type.elem_type, value.shape)
+
+
+def write_type(target: TypeProto.Tensor, dtype: int, shape: Shape | None) -> None:
+    """Write an element type and symbolic dims."""
+    target.elem_type = dtype
+    if shape is not None:
+        target.shape.SetInParent()
+        for dim in shape:
+            if isinstance(dim, int):
+                target.shape.dim.add().dim_value = dim
+            else:
+                target.shape.dim.add().dim_param = str(dim)
+
+
+class _Copier:
+    """Copies nodes and initializers, turning into inputs what inference shall not see."""
+
+    def __init__(self, light: ModelProto, names: set[str]) -> None:
+        self.light = light
+        self.names = names
+        self.hidden: dict[tuple[int, int], str] = {}
+        self.tensors: dict[str, TensorProto] = {}
+
+    def initializer(self, tensor: TensorProto, target: GraphProto, value: Value | None) -> None:
+        """Small inline ones stay constants unless they can be overridden; others are known by type only."""
+        if value is not None and value.overridable:
+            return
+        self.tensors[tensor.name] = tensor
+        if tensor.data_location != TensorProto.EXTERNAL and prod(tensor.dims) <= _KEPT_ELEMENTS:
+            target.initializer.append(tensor)
+        elif value is None or not value.is_input:
+            self.as_input(tensor.name, tensor.data_type, tensor.dims)
+
+    def as_input(self, name: str, dtype: int, dims: Iterable[int]) -> None:
+        info = self.light.graph.input.add()
+        info.name = name
+        write_type(info.type.tensor_type, dtype, tuple(dims))
+
+    def nodes(self, source: Iterable[NodeProto], target: GraphProto) -> None:
+        """Copies of all nodes; those that need a change are changed in the copy."""
+        target.node.extend(source)
+        for node in target.node:
+            change = _CHANGES.get(node.op_type)
+            if change is not None:
+                change(self, node)
+
+    def constant(self, node: NodeProto) -> None:
+        for attribute in node.attribute:
+            if attribute.name == "value" and node.output:
+                self.tensors[node.output[0]] = attribute.t
+
+    def inner_graphs(self, node: NodeProto) -> None:
+        for graph in inner_graphs_of(node):
+            _drop_claims(graph)
+            self.tensors.update((t.name, t) for t in graph.initializer)
+            for inner in graph.node:
+                change = _CHANGES.get(inner.op_type)
+                if change is not None:
+                    change(self, inner)
+
+    def resize(self, node: NodeProto) -> None:
+        """Hide fractional scales, and sizes that a policy about the aspect ratio rounds."""
+        for attribute in node.attribute:
+            if attribute.name == "scales":
+                node.domain = _HIDDEN_DOMAIN
+            if (
+                attribute.name == "keep_aspect_ratio_policy"
+                and attribute.s != b"stretch"
+                and len(node.input) > 3
+            ):
+                node.input[3] = self.hidden_input(TensorProto.INT64, 1)
+        index = 1 if node.op_type == "Upsample" or len(node.input) == 2 else 2
+        if index < len(node.input) and not self.is_whole(node.input[index]):
+            node.input[index] = self.hidden_input(TensorProto.FLOAT, 1)
+
+    def range(self, node: NodeProto) -> None:
+        """Hide the limit of a float Range."""
+        tensor = self.tensors.get(node.input[1]) if len(node.input) == 3 else None
+        if tensor is not None and tensor.data_type in _FLOATING:
+            node.input[1] = self.hidden_input(tensor.data_type, 0)
+
+    def is_whole(self, name: str) -> bool:
+        """True when nothing is known, or when all numbers of the constant are integers."""
+        tensor = self.tensors.get(name)
+        if tensor is None or not name or prod(tensor.dims) == 0:
+            return True
+        numbers = _floats(tensor)
+        return numbers is not None and bool((numbers == np.trunc(numbers)).all())
+
+    def hidden_input(self, dtype: int, rank: int) -> str:
+        """Name of an input of unknown content."""
+        key = (dtype, rank)
+        if key not in self.hidden:
+            name = f"{_HIDDEN_DOMAIN}.{dtype}.{rank}"
+            while name in self.names:
+                name += "_"
+            self.hidden[key] = name
+            info = self.light.graph.input.add()
+            info.name = name
+            write_type(info.type.tensor_type, dtype, ())
+            for _ in range(rank):
+                info.type.tensor_type.shape.dim.add()
+        return self.hidden[key]
+
+
+_CHANGES = {
+    "Constant": _Copier.constant,
+    "Resize": _Copier.resize,
+    "Upsample": _Copier.resize,
+    "Range": _Copier.range,
+    **dict.fromkeys(_WITH_GRAPHS, _Copier.inner_graphs),
+}
+"""What is done to copies of these operators."""
+
+
+def inner_graphs_of(node: NodeProto) -> Iterator[GraphProto]:
+    """Graphs among the attributes of a node, in attribute order."""
+    for attribute in node.attribute:
+        yield from _graphs(attribute)
+
+
+def _graphs(attribute: AttributeProto) -> Iterable[GraphProto]:
+    if attribute.type == AttributeProto.GRAPH:
+        return (attribute.g,)
+    return attribute.graphs if attribute.type == AttributeProto.GRAPHS else ()
+
+
+def _floats(tensor: TensorProto) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
+    """Elements of a small inline float tensor; None when they are elsewhere."""
+    if tensor.data_type not in _FLOATING or tensor.data_location == TensorProto.EXTERNAL:
+        return None
+    if tensor.raw_data:
+        return np.frombuffer(tensor.raw_data, _FLOATING[tensor.data_type]).astype(np.float64)
+    return (
+        np.array(tensor.double_data or tensor.float_data, np.float64)
+        if tensor.data_type != TensorProto.FLOAT16
+        else None
+    )

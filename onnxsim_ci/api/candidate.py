@@ -1,0 +1,169 @@
+"""A source, and results that the engine makes of it.
+
+House: api. May import rewrite, model, equivalence, runtime, policy.
+Touch: `flow.py` asks for candidates, `proving.py` for candidates with fewer rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from onnx import ModelProto
+
+from onnxsim_ci.equivalence import Edits
+from onnxsim_ci.errors import InternalError
+from onnxsim_ci.model import (
+    Interface,
+    LoadedModel,
+    Statistics,
+    build_graph,
+    image_of,
+    interface_difference,
+    interface_of,
+    serialized_bytes,
+    statistics_of,
+)
+from onnxsim_ci.model import ordered
+from onnxsim_ci.model.wire import parse_light
+from onnxsim_ci.rewrite import Outcome, Plan, ResultClass, rewrite
+from onnxsim_ci.runtime import ModelImage
+
+if TYPE_CHECKING:
+    from onnxsim_ci.policy import Policy
+
+
+class Source:
+    """A loaded model with the user's ordered changes; every candidate starts from a fresh copy of it.
+
+    Attributes:
+        loaded: The model as it was read.
+        is_ordered: The policy changed the interface, so even an unchanged graph is a new model.
+        statistics: Figures of the model as it was read.
+        interface: Interface that every candidate must have.
+    """
+
+    def __init__(self, loaded: LoadedModel, policy: Policy) -> None:
+        self.loaded = loaded
+        self.policy = policy
+        self.statistics = statistics_of(loaded.proto, len(loaded.buffer))
+        first = self._ordered(loaded.proto)
+        self.is_ordered = first is not loaded.proto or self._changes_in_place
+        self.interface: Interface = interface_of(first)
+        self._fresh: ModelProto | None = first
+        self._base = first.SerializeToString() if self.is_ordered else None
+
+    @property
+    def _changes_in_place(self) -> bool:
+        simplify, shapes = self.policy.simplify, self.policy.shapes
+        return bool(
+            simplify.drop_outputs
+            or shapes.bind
+            or _input_shapes(shapes)
+            or (simplify.initializers == "constant" and any(_listed_initializers(self.loaded.proto)))
+        )
+
+    def _ordered(self, proto: ModelProto) -> ModelProto:
+        simplify, shapes = self.policy.simplify, self.policy.shapes
+        if simplify.opset != "keep":
+            proto = ordered.convert_opset(proto, simplify.opset)
+        if simplify.inline_functions:
+            proto = ordered.inline_functions(proto)
+        if simplify.initializers == "constant":
+            ordered.make_initializers_constant(proto)
+        if simplify.drop_outputs:
+            ordered.drop_outputs(proto, simplify.drop_outputs)
+        inputs = _input_shapes(shapes)
+        if inputs:
+            ordered.set_input_shapes(proto, inputs)
+        if shapes.bind:
+            ordered.bind_symbols(proto, shapes.bind)
+        return proto
+
+    def proto(self) -> ModelProto:
+        """A light copy of the model, with the ordered changes, to work on."""
+        if self._fresh is not None:
+            fresh, self._fresh = self._fresh, None
+            return fresh
+        if self._base is not None:
+            return ModelProto.FromString(self._base)
+        return parse_light(self.loaded.buffer)
+
+    @cached_property
+    def image(self) -> ModelImage:
+        """The model as a session loads it."""
+        data, folder = image_of(self.proto(), self.loaded.weights, self.loaded.path)
+        return ModelImage(data=data, folder=folder)
+
+
+@dataclass(eq=False)
+class Candidate:
+    """One result of the engine.
+
+    Attributes:
+        proto: Light model.
+        outcome: Journal and the like.
+        statistics: Figures of the result.
+    """
+
+    source: Source
+    proto: ModelProto
+    outcome: Outcome
+    statistics: Statistics
+    plan: Plan
+
+    @property
+    def changed(self) -> bool:
+        """Other bytes than the source's have to be written."""
+        return self.outcome.changed or self.source.is_ordered
+
+    @cached_property
+    def image(self) -> ModelImage:
+        """The result as a session loads it."""
+        data, folder = image_of(self.proto, self.source.loaded.weights, self.source.loaded.path)
+        return ModelImage(data=data, folder=folder)
+
+    def edits(self) -> Edits:
+        """What a proof needs to know of the journal."""
+        journal = self.outcome.journal
+        inexact = journal.records[journal.exact_count :]
+        rounding = [r for r in inexact if r.result is not ResultClass.EXACT]
+        exact_hazards = frozenset(h for r in journal.records[: journal.exact_count] for h in r.hazards)
+        intermediate = None
+        if rounding and exact_hazards:
+            intermediate = make_candidate(self.source, replace(self.plan, rounding=False)).image
+        names = [name for r in rounding for name in (r.value, *r.added)]
+        return Edits(
+            all_exact=journal.all_exact,
+            rounding_outputs=tuple(dict.fromkeys(names)),
+            hazards=exact_hazards if rounding else frozenset(h for r in journal.records for h in r.hazards),
+            intermediate=intermediate,
+        )
+
+
+def make_candidate(source: Source, plan: Plan) -> Candidate:
+    """Run the engine on a fresh copy of `source`.
+
+    Raises:
+        BadInput: The graph's names do not fit together.
+        InternalError: The engine changed the interface.
+    """
+    proto = source.proto()
+    graph = build_graph(proto)
+    outcome = rewrite(graph, proto, source.loaded.weights, plan)
+    found = interface_difference(source.interface, interface_of(proto)) if outcome.changed else None
+    if found is not None:
+        raise InternalError(f"{found} although the policy did not order it; nothing was written")
+    unchanged = not outcome.changed and not source.is_ordered
+    size = len(source.loaded.buffer) if unchanged else serialized_bytes(proto)
+    return Candidate(source, proto, outcome, statistics_of(proto, size), plan)
+
+
+def _input_shapes(shapes: object) -> dict[str, tuple[int, ...]]:
+    return dict(getattr(shapes, "__pydantic_extra__", None) or {})
+
+
+def _listed_initializers(proto: ModelProto) -> list[str]:
+    stored = {t.name for t in proto.graph.initializer}
+    return [i.name for i in proto.graph.input if i.name in stored]

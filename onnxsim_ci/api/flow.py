@@ -1,0 +1,186 @@
+"""The way of one model: load, check, rewrite, prove, judge, write.
+
+House: api. May import every floor below.
+Touch: architecture: "The way of one model"; the report's fields.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onnx import ModelProto
+
+from onnxsim_ci.api.candidate import Candidate, Source, make_candidate
+from onnxsim_ci.api.proving import Proven, prove
+from onnxsim_ci.api.settings import limits_of, plan_of, proof_settings_of
+from onnxsim_ci.api.validation import refuse_broken, refuse_if_not_runnable
+from onnxsim_ci.cache import Known, ResultsCache, default_cache
+from onnxsim_ci.equivalence import Verdict
+from onnxsim_ci.model import build_graph, filled, load, save_beside
+from onnxsim_ci.rewrite import Journal
+
+if TYPE_CHECKING:
+    from onnxsim_ci.policy import Policy
+    from onnxsim_ci.report import Report
+
+Model = str | os.PathLike[str] | bytes | ModelProto
+
+
+@dataclass(eq=False)
+class Result:
+    """What `optimize` found out about one model.
+
+    Attributes:
+        verdict: Whether the result computes what the source computes, and how that is known.
+        report: The same as renderers and gates read it.
+        journal: Every edit with its reason; those of the result that `verdict` is about.
+        written: Where the result was written; None if nothing was.
+    """
+
+    verdict: Verdict
+    report: Report
+    journal: Journal
+    written: Path | None
+    _candidate: Candidate = field(repr=False)
+    _is_kept: bool = field(repr=False)
+
+    @cached_property
+    def model(self) -> ModelProto:
+        """The result, or the source when the result is not proven; external data stay where they are."""
+        loaded = self._candidate.source.loaded
+        if self._is_kept and self._candidate.changed:
+            return filled(self._candidate.proto, loaded.weights)
+        return ModelProto.FromString(bytes(loaded.buffer[:]))
+
+
+class _Clock:
+    """Seconds by phase, in the order of the phases."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._since = time.perf_counter()
+
+    def lap(self, phase: str) -> None:
+        now = time.perf_counter()
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + now - self._since
+        self._since = now
+
+
+def optimize(
+    model: Model,
+    *,
+    policy: Policy | None = None,
+    output: str | os.PathLike[str] | None = None,
+    save_repro: Path | None = None,
+    cache: ResultsCache | None = None,
+) -> Result:
+    """Simplify one model, prove the result, and write it if a place is given and the policy's conditions hold.
+
+    Args:
+        model: Path, serialized bytes or ModelProto; it is not changed.
+        policy: What may be done; None for the defaults. No file is searched.
+        output: Where to write; None to write nothing. Written when proven or when nothing changed.
+        save_repro: Folder for the smallest model that shows a mismatch.
+        cache: Where refused rules are remembered; None for the user's cache.
+
+    Raises:
+        BadInput: The model cannot be used; whatever was at `output` is untouched.
+        InternalError: A fault of onnxsim-ci; nothing was written.
+    """
+    from onnxsim_ci.policy import Policy as PolicyClass
+
+    clock = _Clock()
+    loaded = load(model, limits_of(policy or PolicyClass()))
+    chosen = _settled(policy or PolicyClass(), loaded.proto)
+    clock.lap("load")
+    refuse_broken(loaded, build_graph(loaded.proto), limits_of(chosen))
+    store = cache or default_cache()
+    known = store.read(loaded.sha256).refusals if loaded.path is not None else ()
+    source = Source(loaded, chosen)
+    clock.lap("analyse")
+    first = _within_growth(source, plan_of(chosen, frozenset(rule for rule, _ in known)), chosen)
+    if first.outcome.problem is not None:
+        refuse_if_not_runnable(load(loaded.buffer if loaded.path is None else loaded.path), first.outcome.problem)
+    clock.lap("rewrite")
+    proven = _prove(source, first, chosen, save_repro)
+    clock.lap("prove")
+    from onnxsim_ci.api.reporting import describe, outcome_of
+
+    decision = outcome_of(proven, chosen)
+    written = None
+    if output is not None and decision.may_write:
+        written = _write(proven.candidate, Path(output))
+        _remember(store, written, proven, known)
+    clock.lap("save")
+    report = describe(model, source, proven, known, decision, chosen, written, clock.seconds)
+    return Result(
+        verdict=proven.verdict,
+        report=report,
+        journal=proven.candidate.outcome.journal,
+        written=written,
+        _candidate=proven.candidate,
+        _is_kept=decision.is_kept,
+    )
+
+
+def _settled(policy: Policy, proto: ModelProto) -> Policy:
+    from onnxsim_ci.model import stored_bytes
+
+    weights = sum(stored_bytes(t.data_type, t.dims) for t in proto.graph.initializer)
+    dynamic = any(not d.HasField("dim_value") for i in proto.graph.input for d in i.type.tensor_type.shape.dim)
+    return policy.settled(live_weight_bytes=weights, has_dynamic_inputs=dynamic)
+
+
+def _within_growth(source: Source, plan: object, policy: Policy) -> Candidate:
+    """The result, made again with ever less folding while it is larger than the policy allows."""
+    from onnxsim_ci.rewrite import Plan
+
+    assert isinstance(plan, Plan)
+    limit = policy.simplify.max_growth.limit(source.statistics.total_bytes)
+    for attempt in (plan, replace(plan, fold_slack_bytes=0), replace(plan, fold=False)):
+        candidate = make_candidate(source, attempt)
+        if source.is_ordered or not candidate.changed or candidate.statistics.total_bytes <= limit:
+            return candidate
+    return make_candidate(source, replace(plan, level=None))
+
+
+def _prove(source: Source, first: Candidate, policy: Policy, repro: Path | None) -> Proven:
+    if not first.changed:
+        same = Verdict(verdict="equivalent", basis="digest", reason="nothing was changed")
+        return Proven(first, same, ())
+    if policy.verify.mode == "off":
+        return Proven(first, Verdict(verdict="not run", reason="verify.mode is off"), ())
+    settings = proof_settings_of(policy, source.loaded.folder)
+    return prove(source, first, settings, quarantines=policy.verify.on_mismatch == "quarantine", repro=repro)
+
+
+def _write(candidate: Candidate, target: Path) -> Path:
+    """Write the result atomically; an unchanged model is its own bytes."""
+    loaded = candidate.source.loaded
+    same_file = loaded.path is not None and target.exists() and os.path.samefile(loaded.path, target)
+    if not candidate.changed and same_file:
+        return target
+    saved = save_beside(
+        candidate.proto,
+        loaded.weights,
+        loaded.folder,
+        target,
+        untouched=None if candidate.changed else loaded.buffer,
+    )
+    saved.commit()
+    return target
+
+
+def _remember(store: ResultsCache, written: Path, proven: Proven, known: tuple[tuple[str, str], ...]) -> None:
+    refusals = tuple(dict.fromkeys((*known, *proven.refusals)))
+    if refusals:
+        digest = hashlib.sha256(written.read_bytes()).hexdigest()
+        store.write(digest, Known(refusals=refusals))
+
+

@@ -1,0 +1,104 @@
+"""What a proven candidate means under a policy: is it kept, is it written, what does the report say.
+
+House: api. May import report and policy.
+Touch: `report/model.py` for the fields.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from onnx import ModelProto
+
+from onnxsim_ci.report import (
+    ModelReport,
+    Refusal,
+    Report,
+    budget_judgements,
+    build_report,
+    figures,
+    may_write,
+    rule_uses,
+    verdict_report,
+)
+from onnxsim_ci.report.model import Outcome
+
+if TYPE_CHECKING:
+    from onnxsim_ci.api.candidate import Source
+    from onnxsim_ci.api.proving import Proven
+    from onnxsim_ci.policy import Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What happens with a result.
+
+    Attributes:
+        outcome: Word of the report.
+        is_kept: The result stands; otherwise the source does.
+        may_write: It may go to the output.
+    """
+
+    outcome: Outcome
+    is_kept: bool
+    may_write: bool
+
+
+def outcome_of(proven: Proven, policy: Policy) -> Decision:
+    """Judge a result by its verdict and the budget."""
+    candidate, verdict = proven.candidate, proven.verdict
+    if not candidate.changed:
+        return Decision(outcome="unchanged", is_kept=False, may_write=True)
+    if verdict.verdict == "differs":
+        return Decision(outcome="differs", is_kept=False, may_write=False)
+    is_off = policy.verify.mode == "off"
+    if verdict.verdict != "equivalent" and not is_off and policy.verify.mode != "best-effort":
+        return Decision(outcome="unproven", is_kept=False, may_write=False)
+    judged = budget_judgements(figures(candidate.source.statistics), figures(candidate.statistics), policy.budget)
+    if not may_write(judged):
+        return Decision(outcome="over budget", is_kept=False, may_write=False)
+    return Decision(outcome="simplified", is_kept=True, may_write=True)
+
+
+def describe(
+    model: str | os.PathLike[str] | bytes | ModelProto,
+    source: Source,
+    proven: Proven,
+    known: tuple[tuple[str, str], ...],
+    decision: Decision,
+    policy: Policy,
+    written: Path | None,
+    seconds: dict[str, float],
+) -> Report:
+    """The report of one model."""
+    candidate = proven.candidate
+    journal = candidate.outcome.journal
+    refusals = dict.fromkeys((*known, *proven.refusals))
+    entry = ModelReport(
+        path=os.fspath(model) if isinstance(model, (str, os.PathLike)) else "-",
+        outcome=decision.outcome,
+        written=None if written is None else str(written),
+        source=figures(source.statistics),
+        result=figures(candidate.statistics),
+        verdict=verdict_report(proven.verdict),
+        preset=policy.preset,
+        assumptions=assumptions(journal.records),
+        rules=rule_uses(journal.records),
+        removed_names={name: stands or None for name, stands in journal.survivors.items()},
+        refusals=tuple(Refusal(rule=rule, reason=reason) for rule, reason in refusals),
+        seconds=seconds,
+    )
+    return build_report([entry], policy=policy)
+
+
+def assumptions(records: object) -> tuple[str, ...]:
+    """Claims that rules relied on, out of the journal's sentences."""
+    found: dict[str, None] = {}
+    for record in records:  # type: ignore[attr-defined]  # journal records
+        _, mark, claim = record.why.partition("assumed: ")
+        if mark:
+            found[claim] = None
+    return tuple(found)

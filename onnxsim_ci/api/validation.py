@@ -1,0 +1,40 @@
+"""Refuse models that are not whole, and only those.
+
+The checker and strict inference both refuse some models that run; where one of them objects, the runtime decides.
+
+House: api. May import model, runtime, errors.
+Touch: `model/validity.py` holds the checks that need no runtime.
+"""
+
+from __future__ import annotations
+
+from onnxsim_ci.errors import BadInput
+from onnxsim_ci.model import Graph, LoadedModel, Limits, check_content, checker_problem, image_of
+from onnxsim_ci.runtime import ModelImage, RuntimeRefusal, open_session
+
+NO_KERNEL = ("NOT_IMPLEMENTED", "Could not find an implementation", "is not a registered function/op")
+"""What ONNX Runtime says about a valid model that it has no kernel for."""
+
+
+def refuse_broken(loaded: LoadedModel, graph: Graph, limits: Limits) -> None:
+    """Check a model's content before any work on it.
+
+    Raises:
+        BadInput: With one sentence that names the place.
+    """
+    check_content(loaded, graph, limits)
+    problem = checker_problem(loaded.proto)
+    if problem is not None:
+        refuse_if_not_runnable(loaded, problem)
+
+
+def refuse_if_not_runnable(loaded: LoadedModel, problem: str) -> None:
+    """Raise BadInput with `problem` when the runtime does not load the model either."""
+    where = str(loaded.path) if loaded.path else "the model"
+    data, folder = image_of(loaded.proto, loaded.weights, loaded.path)
+    try:
+        open_session(ModelImage(data=data, folder=folder))
+    except RuntimeRefusal as refusal:
+        if any(sign in str(refusal) for sign in NO_KERNEL):
+            return
+        raise BadInput(f"{where}: {problem}") from refusal

@@ -1,0 +1,148 @@
+"""Everything that a proof knows about its source alone: made once, used for every candidate.
+
+House: equivalence.
+Touch: prover.py asks it; quarantine and bisection rely on nothing here depending on a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+
+from onnxsim_ci.equivalence.bench import Bench, Subject
+from onnxsim_ci.equivalence.flow import Flow
+from onnxsim_ci.equivalence.noise import Noise
+from onnxsim_ci.equivalence.power import Planter
+from onnxsim_ci.equivalence.verdict import ProofSettings
+from onnxsim_ci.equivalence.weights import weight_bytes
+from onnxsim_ci.feeds import FeedRequest, Feeds, Sample, make_feeds
+from onnxsim_ci.runtime import ModelImage, RunFailure, RuntimeRefusal, reference_run
+
+LARGE_BYTES = 256 << 20
+_LARGE_SAMPLES = 3
+_REFERENCE_NODES = 2_000
+_REFERENCE_BYTES = 64 << 20
+_MISSING = (
+    "Could not find an implementation",
+    "NOT_IMPLEMENTED",
+    "is not a registered function/op",
+    "No Op registered",
+)
+
+
+class SourceSide:
+    """The source of a proof: how it runs, its samples, its noise, its planted errors."""
+
+    def __init__(self, image: ModelImage, settings: ProofSettings, bench: Bench) -> None:
+        """Nothing is parsed or run yet."""
+        self.settings = settings
+        self.bench = bench
+        self.subject = Subject(image, bench)
+        self._feeds: dict[int, Feeds] = {}
+        self._answered: dict[Hashable, Sample | None] = {}
+
+    @cached_property
+    def large(self) -> bool:
+        """True when the weights are too many to be copied."""
+        return weight_bytes(self.subject.model) > LARGE_BYTES
+
+    @cached_property
+    def flow(self) -> Flow:
+        """Which values depend on which."""
+        return Flow(self.subject.model)
+
+    @cached_property
+    def refusal(self) -> str | None:
+        """Why the source cannot be run, as a sentence, or None; may select the reference evaluator."""
+        try:
+            _ = self.subject.runner
+        except RuntimeRefusal as refusal:
+            if not any(text in refusal.message for text in _MISSING):
+                return f"the runtime cannot load the source: {refusal}"
+            if not self._reference_knows():
+                return f"the runtime has no kernel for the source: {refusal}"
+            self.bench.by_reference = True
+        return None
+
+    def _reference_knows(self) -> bool:
+        model = self.subject.model
+        if len(model.graph.node) > _REFERENCE_NODES or weight_bytes(model) > _REFERENCE_BYTES:
+            return False
+        try:
+            reference_run(self.subject.image, {}, [])
+        except RuntimeRefusal:
+            return False
+        except RunFailure:
+            return True
+        return True
+
+    @cached_property
+    def noise(self) -> Noise:
+        """Baselines of the source."""
+        wish = self.settings.baseline
+        nudge = wish == "full" or (wish == "auto" and not self.large)
+        return Noise(self.subject, self.bench, nudge_weights=nudge, light=self.large)
+
+    @cached_property
+    def planter(self) -> Planter:
+        """Plants errors in the source."""
+        return Planter(self.subject, self.bench, self.noise)
+
+    @property
+    def wanted(self) -> int:
+        """How many samples a full comparison may use."""
+        return min(self.settings.samples, _LARGE_SAMPLES) if self.large else self.settings.samples
+
+    def feeds(self, count: int) -> Feeds:
+        """At least `count` samples if the source accepts that many; a larger set found before serves too.
+
+        Raises:
+            BadUserData: The user's files do not fit the model.
+        """
+        enough = [key for key in self._feeds if key >= count]
+        if enough:
+            return self._feeds[min(enough)]
+        settings = self.settings
+        request = FeedRequest(
+            samples=count,
+            seed=settings.seed,
+            shapes=settings.shapes,
+            data=settings.data,
+            hints=settings.hints,
+            symbol_values=settings.symbol_values,
+        )
+        feeds = make_feeds(self.subject.image, self.subject.runner, request, model=self.subject.model)
+        self._feeds[count] = feeds
+        return feeds
+
+    def samples(self, count: int) -> Iterator[tuple[Hashable, Sample]]:
+        """Samples with a key and with the source's answer; those that the source refuses are left out.
+
+        A key stands for one sample during the whole life of this object.
+        """
+        for number, sample in enumerate(self.feeds(count).samples[:count]):
+            key = (count, number)  # samples of another request are other samples
+            if key not in self._answered:
+                self._answered[key] = self._with_answer(sample)
+            answered = self._answered[key]
+            if answered is not None:
+                yield key, answered
+
+    def _with_answer(self, sample: Sample) -> Sample | None:
+        if sample.answer is not None:
+            return sample
+        try:
+            return replace(sample, answer=self.subject.runner.run(sample.values))
+        except RunFailure:
+            return None
+
+    def observe(self, names: Iterable[str]) -> None:
+        """Make inner values of the source available to all of its sessions."""
+        if self.subject.observe(names):
+            self.noise.release()
+
+    def release(self) -> None:
+        """Close sessions; samples, answers and baselines stay."""
+        self.noise.release()
+        self.subject.release()

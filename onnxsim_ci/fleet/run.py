@@ -1,0 +1,40 @@
+"""One model here, several in child processes.
+
+House: fleet. May import fleet.pool when there is more than one model: the pool's library costs its import.
+Touch: nothing else.
+"""
+
+import os
+from collections.abc import Sequence
+
+from onnxsim_ci.fleet.tasks import Done, Task, Worker, work
+from onnxsim_ci.report import ModelReport
+
+
+def default_jobs(count: int) -> int:
+    """Workers for `count` models: one a processor that this process may use."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(count, allowed))
+
+
+def run_all(
+    tasks: Sequence[Task], *, jobs: int | None = None, on_done: Done | None = None, worker: Worker = work
+) -> list[ModelReport]:
+    """Reports of all tasks, in their order.
+
+    One task runs in this process: a child costs its start. Several run in children, whatever `jobs` is.
+
+    Args:
+        tasks: The models.
+        jobs: Most children at a time; None for one a processor.
+        on_done: Told of each finished model.
+        worker: What is done with one task; a module-level function.
+    """
+    if len(tasks) == 1:
+        entries = [worker(tasks[0])]
+        if on_done is not None:
+            on_done(0, entries[0])
+        return entries
+    from onnxsim_ci.fleet.pool import run_isolated
+
+    return run_isolated(tasks, jobs or default_jobs(len(tasks)), on_done, worker)

@@ -1,0 +1,58 @@
+"""Ground floor: a model's protobuf messages, their index, their weights, and how they come from and go to files.
+
+Belongs here: whatever reads or makes protobuf. Does not belong here: what is known about values (analysis), what may
+change (rewrite), running a model (runtime).
+
+House: model. May import onnx, numpy and errors.
+Touch: callers import names from this package, not from its modules.
+"""
+
+from onnxsim_ci.model.build import IR_WITHOUT_INPUT_INITIALIZERS, build_graph
+from onnxsim_ci.model.graph import Graph, Node, Scope, Value, attribute_value
+from onnxsim_ci.model.interface import Interface, interface_difference, interface_of
+from onnxsim_ci.model.load import Limits, LoadedModel, load
+from onnxsim_ci.model.operators import NONDETERMINISTIC, STANDARD_DOMAINS, Operator, find_operator
+from onnxsim_ci.model.save import SavedFiles, filled, image_of, save_beside, serialized, serialized_bytes
+from onnxsim_ci.model.statistics import Statistics, all_graphs, statistics_of, subgraphs
+from onnxsim_ci.model.tensors import element_type, numpy_dtype, stored_bytes, tensor_from_array
+from onnxsim_ci.model.validity import check_content, checker_problem
+from onnxsim_ci.model.weights import Weights
+from onnxsim_ci.model.writeback import write_back
+
+__all__ = [
+    "IR_WITHOUT_INPUT_INITIALIZERS",
+    "NONDETERMINISTIC",
+    "STANDARD_DOMAINS",
+    "Graph",
+    "Interface",
+    "Limits",
+    "LoadedModel",
+    "Node",
+    "Operator",
+    "SavedFiles",
+    "Scope",
+    "Statistics",
+    "Value",
+    "Weights",
+    "all_graphs",
+    "attribute_value",
+    "build_graph",
+    "check_content",
+    "checker_problem",
+    "element_type",
+    "filled",
+    "find_operator",
+    "image_of",
+    "interface_difference",
+    "interface_of",
+    "load",
+    "numpy_dtype",
+    "save_beside",
+    "serialized",
+    "serialized_bytes",
+    "statistics_of",
+    "stored_bytes",
+    "subgraphs",
+    "tensor_from_array",
+    "write_back",
+]

@@ -1,0 +1,132 @@
+"""Open a model given as a path, bytes or ModelProto, refusing what is no model with one sentence.
+
+House: model. May import onnx and errors.
+Touch: `wire.py` (light form), `validity.py` (checks of the content).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from google.protobuf.message import DecodeError
+from onnx import IR_VERSION, ModelProto
+
+from onnxsim_ci.errors import BadInput, LfsPointer, LimitExceeded, UnsupportedModel
+from onnxsim_ci.model.weights import Weights
+from onnxsim_ci.model.wire import Buffer, parse_light
+
+LFS_PREFIX = b"version https://git-lfs.github.com/spec/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a model may cost before work on it begins.
+
+    Attributes:
+        file_bytes: Size of the model file.
+        nodes: Nodes in all scopes, Constant nodes included.
+        depth: Nesting of subgraphs.
+        fold_work: Elements read and written by all folds of one run.
+    """
+
+    file_bytes: int = 64 << 30
+    nodes: int = 2_000_000
+    depth: int = 64
+    fold_work: int = 10_000_000_000
+
+
+@dataclass(eq=False)
+class LoadedModel:
+    """A model in its light form, with access to its weights.
+
+    Attributes:
+        proto: Light ModelProto (large main-graph initializers are spans of `buffer`); owned by this object.
+        weights: Reader of all its tensors.
+        buffer: The serialized source.
+        path: Where it was read from; None for bytes and protos.
+    """
+
+    proto: ModelProto
+    weights: Weights
+    buffer: Buffer
+    path: Path | None
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hex digest of the serialized source."""
+        return hashlib.sha256(self.buffer).hexdigest()
+
+    @property
+    def folder(self) -> Path | None:
+        """Folder that external data is relative to."""
+        return None if self.path is None else self.path.parent
+
+
+def load(model: str | os.PathLike[str] | bytes | ModelProto, limits: Limits | None = None) -> LoadedModel:
+    """The model, opened; nothing of a ModelProto that is passed in is shared or changed.
+
+    Raises:
+        BadInput: It is no model, cannot be read, is over a limit, or is made for newer libraries.
+    """
+    limits = limits or Limits()
+    path: Path | None = None
+    if isinstance(model, ModelProto):
+        buffer: Buffer = model.SerializeToString()
+    elif isinstance(model, (bytes, bytearray, memoryview)):
+        buffer = bytes(model)
+    else:
+        path = Path(model)
+        buffer = _map(path, limits)
+    where = str(path) if path else "the model"
+    _refuse_other_files(buffer, where)
+    try:
+        proto = parse_light(buffer)
+    except DecodeError as error:
+        raise BadInput(f"{where}: is not an ONNX model, or is cut short (protobuf cannot be parsed)") from error
+    _refuse_other_messages(proto, where)
+    return LoadedModel(proto, Weights(buffer, path.parent if path else None), buffer, path)
+
+
+def _map(path: Path, limits: Limits) -> Buffer:
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size == 0:
+                raise BadInput(f"{path}: is empty, not an ONNX model")
+            if size > limits.file_bytes:
+                raise LimitExceeded(f"{path}: has {size} bytes, over the limit of {limits.file_bytes} (limits.file)")
+            if size < 1 << 20:
+                return file.read()
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except IsADirectoryError as error:
+        raise BadInput(f"{path}: is a folder, not an ONNX model") from error
+    except FileNotFoundError as error:
+        raise BadInput(f"{path}: does not exist") from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise BadInput(f"{path}: cannot be read ({reason})") from error
+
+
+def _refuse_other_files(buffer: Buffer, where: str) -> None:
+    head = buffer[:256]
+    if head.startswith(LFS_PREFIX):
+        raise LfsPointer(
+            f"{where}: is a git-lfs pointer, not the model", hint="run `git lfs pull` to fetch the content"
+        )
+    text = head.lstrip()[:1]
+    if text in (b"{", b"<", b"[") and b"\0" not in head and head.isascii():
+        raise BadInput(f"{where}: is a text file (JSON, HTML or XML), not an ONNX model")
+
+
+def _refuse_other_messages(proto: ModelProto, where: str) -> None:
+    if not proto.HasField("graph") or not (proto.ir_version or proto.opset_import):
+        raise BadInput(f"{where}: parses as protobuf but holds no ONNX graph")
+    if proto.ir_version > IR_VERSION:
+        raise UnsupportedModel(
+            f"{where}: has IR version {proto.ir_version}, newer than the installed onnx knows ({IR_VERSION})"
+        )

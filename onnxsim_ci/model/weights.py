@@ -1,0 +1,76 @@
+"""Elements of a model's tensors, wherever they are stored, without copying the large ones.
+
+House: model. May import onnx and numpy.
+Touch: `wire.py` (spans), `external.py` (data files).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto, numpy_helper
+
+from onnxsim_ci.errors import BadInput
+from onnxsim_ci.model.external import ExternalFiles
+from onnxsim_ci.model.tensors import BITS, numpy_dtype, stored_bytes
+from onnxsim_ci.model.wire import Buffer, span_of
+
+EXTERNAL = TensorProto.EXTERNAL
+
+
+class Weights:
+    """Reads tensors of one model: from its messages, from spans of its source, from files beside it."""
+
+    def __init__(self, buffer: Buffer, folder: Path | None) -> None:
+        self.buffer = buffer
+        self.external = ExternalFiles(folder)
+
+    def array(self, tensor: TensorProto) -> np.ndarray[Any, Any]:
+        """Elements of `tensor`; read-only views where the storage allows it.
+
+        Raises:
+            BadInput: The data are missing, too short, or outside the model's folder.
+        """
+        if tensor.data_location == EXTERNAL:
+            return _view_array(self.view(tensor), tensor)
+        dtype = numpy_dtype(tensor.data_type)
+        if tensor.raw_data and dtype is not None and tensor.data_type not in BITS:
+            return np.frombuffer(tensor.raw_data, dtype).reshape(tuple(tensor.dims))
+        return numpy_helper.to_array(tensor)
+
+    def view(self, tensor: TensorProto) -> memoryview:
+        """Raw bytes of a tensor that is a span or external data."""
+        span = span_of(tensor)
+        if span is None:
+            return self.external.view(tensor)
+        offset, length = span
+        return memoryview(self.buffer)[offset : offset + length]
+
+    def raw(self, tensor: TensorProto) -> memoryview | bytes:
+        """Raw bytes of any tensor, little-endian as ONNX stores them; strings joined by NUL."""
+        if tensor.data_location == EXTERNAL:
+            return self.view(tensor)
+        if tensor.HasField("raw_data"):
+            return bytes(tensor.raw_data)
+        if tensor.data_type == TensorProto.STRING:
+            return b"\0".join(tensor.string_data)
+        array = numpy_helper.to_array(tensor)
+        return bytes(numpy_helper.from_array(array).raw_data)
+
+    def nbytes(self, tensor: TensorProto) -> int:
+        """Bytes that the tensor's elements take when stored raw."""
+        if tensor.data_type == TensorProto.STRING:
+            return sum(map(len, tensor.string_data))
+        return stored_bytes(tensor.data_type, tensor.dims)
+
+
+def _view_array(view: memoryview, tensor: TensorProto) -> np.ndarray[Any, Any]:
+    dtype = numpy_dtype(tensor.data_type)
+    if dtype is None:
+        raise BadInput(f"tensor {tensor.name!r} has an element type that cannot be stored raw")
+    if tensor.data_type in BITS:
+        packed = TensorProto(data_type=tensor.data_type, dims=tensor.dims, raw_data=bytes(view))
+        return numpy_helper.to_array(packed)
+    return np.frombuffer(view, dtype).reshape(tuple(tensor.dims))

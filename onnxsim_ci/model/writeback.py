@@ -1,0 +1,259 @@
+"""Put a changed index back into its model's messages; what did not change is not touched.
+
+House: model. May import onnx.
+Touch: `graph.py`, `mutation.py`: every kind of change ends here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Set
+
+from onnx import FunctionProto, GraphProto, ModelProto, TensorProto, ValueInfoProto
+
+from onnxsim_ci.model.build import IR_WITHOUT_INPUT_INITIALIZERS
+from onnxsim_ci.model.graph import GRAPH, GRAPHS, Graph, Node, Scope, Value
+from onnxsim_ci.model.tensors import tensor_from_array
+
+KeepInfo = Callable[[Value, ValueInfoProto], bool]
+
+
+def write_back(graph: Graph, model: ModelProto, keep_info: KeepInfo) -> bool:
+    """Bring `model` up to date with `graph`; its messages are linked anew, so work may go on.
+
+    Returns: Whether any message changed.
+
+    Args:
+        keep_info: Whether a value_info of a surviving value may stay (it is dropped when facts contradict it).
+    """
+    writer = _Writer(keep_info)
+    for function in graph.functions:
+        writer.scope(function)
+    writer.unused_functions(graph, model)
+    raise_ir_version(graph, model)
+    writer.scope(graph.root)
+    return writer.changed
+
+
+def raise_ir_version(graph: Graph, model: ModelProto) -> None:
+    """Before IR 4 every initializer has to be an input; a new one makes the file IR 4.
+
+    The constants then leave the input list, else IR 4 would let callers override them.
+    """
+    root = graph.root
+    if graph.ir_version >= IR_WITHOUT_INPUT_INITIALIZERS:
+        return
+    if not new_initializers(root):
+        return
+    graph.ir_version = model.ir_version = IR_WITHOUT_INPUT_INITIALIZERS
+    constants = {v.name for v in root.inputs if v.tensor is not None}
+    infos = [i for i in model.graph.input if i.name not in constants]
+    del model.graph.input[:]
+    model.graph.input.extend(infos)
+    root.inputs = [v for v in root.inputs if v.name not in constants]
+    for name in constants:
+        root.values[name].is_input = False
+
+
+def new_initializers(scope: Scope) -> list[Value]:
+    """Constants of a graph scope that are read and stand neither in its initializers nor in a Constant node."""
+    known = {t.name for t in scope.proto.initializer}
+    return [
+        v
+        for v in scope.values.values()
+        if v.producer is None
+        and (v.data is not None or v.tensor is not None)
+        and not v.is_input
+        and v.is_read
+        and v.name not in known
+    ]
+
+
+class _Writer:
+    def __init__(self, keep_info: KeepInfo) -> None:
+        self.keep_info = keep_info
+        self.changed = False
+
+    def unused_functions(self, graph: Graph, model: ModelProto) -> None:
+        """Functions that nothing calls any more go."""
+        called: set[tuple[str, str, str]] = set()
+        stack = [graph.root]
+        bodies = {(s.proto.domain, s.proto.name, s.proto.overload): s for s in graph.functions}
+        while stack:
+            for node in stack.pop().nodes:
+                if not node.is_alive:
+                    continue
+                stack += node.subgraphs
+                key = (node.proto.domain, node.op_type, node.proto.overload)
+                if node.is_call and key not in called:
+                    called.add(key)
+                    stack += [bodies[key]] if key in bodies else []
+        kept = [f for f in graph.functions if (f.proto.domain, f.proto.name, f.proto.overload) in called]
+        if len(kept) != len(graph.functions):
+            messages = [f.proto for f in kept]
+            del model.functions[:]
+            model.functions.extend(messages)
+            graph.functions = tuple(kept)
+            for function, message in zip(kept, model.functions, strict=True):
+                relink(function, message)
+            self.changed = True
+
+    def scope(self, scope: Scope) -> bool:
+        """Write one scope and those inside; True when its message's nodes were made anew."""
+        live = [n for n in scope.nodes if n.is_alive]
+        if scope.is_reordered:
+            live = topological(live, scope)
+        for node in live:
+            for inner in node.subgraphs:
+                self.scope(inner)
+            if node.is_changed:
+                _write_names(node)
+                self.changed = True
+        proto = scope.proto
+        moved = scope.is_reordered or len(live) != len(proto.node)
+        if moved:
+            for order, node in enumerate(live):
+                node.order = order
+        scope.nodes = live
+        scope.is_reordered = False
+        if moved:
+            messages = [n.proto for n in live]
+            del proto.node[:]
+            proto.node.extend(messages)
+        if isinstance(proto, GraphProto):
+            moved = _write_initializers(scope, proto) or moved
+            self.value_infos(scope, proto)
+        else:
+            self.function_infos(scope)
+        if moved:
+            relink(scope, proto)
+            self.changed = True
+        return moved
+
+    def value_infos(self, scope: Scope, proto: GraphProto) -> None:
+        if not proto.value_info:
+            return
+        stored = {t.name for t in proto.initializer}
+        kept = [p for p in proto.value_info if self.stays(scope, p, stored)]
+        if len(kept) != len(proto.value_info):
+            del proto.value_info[:]
+            proto.value_info.extend(kept)
+            self.changed = True
+
+    def function_infos(self, scope: Scope) -> None:
+        infos = getattr(scope.proto, "value_info", None)
+        if infos:
+            kept = [p for p in infos if self.stays(scope, p, frozenset())]
+            if len(kept) != len(infos):
+                del infos[:]
+                infos.extend(kept)
+                self.changed = True
+
+    def stays(self, scope: Scope, info: ValueInfoProto, stored: Set[str]) -> bool:
+        value = scope.values.get(info.name)
+        if value is None:
+            return False
+        defined = value.producer is not None or value.is_input or value.name in stored
+        return defined and self.keep_info(value, info)
+
+
+def _write_names(node: Node) -> None:
+    proto = node.proto
+    proto.ClearField("input")
+    proto.input.extend([v.name if v is not None else "" for v in node.inputs])
+    proto.ClearField("output")
+    proto.output.extend([v.name if v is not None else "" for v in node.outputs])
+    node.is_changed = False
+
+
+def _write_initializers(scope: Scope, proto: GraphProto) -> bool:
+    """Drop dead initializers, append new ones in the order of their making; True when the list changed."""
+    values = scope.values
+    kept = []
+    for tensor in proto.initializer:
+        value = values.get(tensor.name)
+        if value is None or value.is_read or value.is_input:
+            kept.append(tensor)
+        else:
+            value.tensor = None
+    fresh = new_initializers(scope)
+    if len(kept) == len(proto.initializer) and not fresh:
+        return False
+    for value in fresh:
+        if value.tensor is not None:
+            kept.append(_named(value.tensor, value.name))
+        elif value.data is not None:
+            kept.append(tensor_from_array(value.data, value.name))
+    del proto.initializer[:]
+    proto.initializer.extend(kept)
+    return True
+
+
+def _named(tensor: TensorProto, name: str) -> TensorProto:
+    """A copy of `tensor` under the name of its value: a Constant node's tensor may have any other."""
+    copy = TensorProto()
+    copy.CopyFrom(tensor)
+    copy.name = name
+    return copy
+
+
+def relink(scope: Scope, proto: GraphProto | FunctionProto) -> None:
+    """Point the index at the messages that now hold it: extending a repeated field copies them."""
+    scope.proto = proto
+    for node, message in zip(scope.nodes, proto.node, strict=True):
+        node.proto = message
+        if node.op_type == "Constant" and node.outputs and node.outputs[0] is not None:
+            if len(message.attribute) == 1 and message.attribute[0].name == "value":
+                node.outputs[0].tensor = message.attribute[0].t
+        if node.subgraphs:
+            for inner, graph in zip(node.subgraphs, subgraph_messages(node), strict=True):
+                relink(inner, graph)
+    if isinstance(proto, FunctionProto):
+        return
+    for tensor in proto.initializer:
+        value = scope.values.get(tensor.name)
+        if value is not None:
+            value.tensor = tensor
+
+
+def subgraph_messages(node: Node) -> Iterator[GraphProto]:
+    """The graphs among a node's attributes, in attribute order."""
+    for attribute in node.proto.attribute:
+        if attribute.type == GRAPH:
+            yield attribute.g
+        elif attribute.type == GRAPHS:
+            yield from attribute.graphs
+
+
+def topological(nodes: list[Node], scope: Scope) -> list[Node]:
+    """Stable order in which each node follows its producers, those that its subgraphs capture included."""
+    done: set[Node] = set()
+    result: list[Node] = []
+    for first in sorted(nodes, key=lambda n: n.order):
+        stack = [first]
+        while stack:
+            node = stack[-1]
+            waiting = [] if node in done else [p for p in _producers(node, scope) if p not in done]
+            if waiting:
+                stack += waiting
+                continue
+            stack.pop()
+            if node not in done:
+                done.add(node)
+                result.append(node)
+    return result
+
+
+def _producers(node: Node, scope: Scope) -> Iterator[Node]:
+    for value in _reads(node):
+        if value is not None and value.scope is scope and value.producer is not None:
+            if value.producer is not node:
+                yield value.producer
+
+
+def _reads(node: Node) -> Iterator[Value | None]:
+    yield from node.inputs
+    for scope in node.subgraphs:
+        for inner in scope.nodes:
+            if inner.is_alive:
+                yield from _reads(inner)
+        yield from scope.outputs

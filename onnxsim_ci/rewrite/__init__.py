@@ -1,0 +1,34 @@
+"""The engine: rules, and the driver that applies them to a model's index.
+
+Belongs here: what may be changed, and in which order. Does not belong here: files, policies, proofs.
+
+House: rewrite. May import analysis, model and runtime (folding).
+Touch: callers import names from this package, not from its modules.
+"""
+
+from onnxsim_ci.rewrite.catalogue import RULES
+from onnxsim_ci.rewrite.contract import Declined, Level, Lowers, ResultClass, Rule, Status
+from onnxsim_ci.rewrite.driver import FOLD, MERGE_CONSTANTS, MERGE_NODES, Outcome, StopReason, refusals_of
+from onnxsim_ci.rewrite.engine import rewrite
+from onnxsim_ci.rewrite.journal import Journal, Record
+from onnxsim_ci.rewrite.plan import Plan
+
+__all__ = [
+    "FOLD",
+    "MERGE_CONSTANTS",
+    "MERGE_NODES",
+    "RULES",
+    "Declined",
+    "Journal",
+    "Level",
+    "Lowers",
+    "Outcome",
+    "Plan",
+    "Record",
+    "ResultClass",
+    "Rule",
+    "Status",
+    "StopReason",
+    "refusals_of",
+    "rewrite",
+]

@@ -1,0 +1,103 @@
+"""Every rule, in the order in which a node is offered to them: what makes no new node comes first.
+
+House: rewrite. May import the rules.
+Touch: a new rule's line goes here; a test fails for a rule file without one.
+"""
+
+from __future__ import annotations
+
+from onnxsim_ci.rewrite.contract import Rule
+from onnxsim_ci.rewrite.rules.control_flow import (
+    eliminate_if,
+)
+from onnxsim_ci.rewrite.rules.conv import (
+    fuse_add_into_conv,
+    fuse_batchnorm_into_conv,
+    fuse_mul_into_conv,
+    fuse_pad_into_conv,
+)
+from onnxsim_ci.rewrite.rules.elementwise import (
+    convert_castlike_to_cast,
+    eliminate_cast,
+    eliminate_dropout,
+    eliminate_identity,
+    eliminate_involution,
+    eliminate_neutral_add,
+    eliminate_neutral_logic,
+    eliminate_neutral_mul,
+    eliminate_positive_zero_add,
+    eliminate_pow_one,
+    eliminate_single_operand,
+    eliminate_where,
+    merge_casts,
+    merge_idempotent,
+)
+from onnxsim_ci.rewrite.rules.layout import (
+    eliminate_transpose,
+    fuse_transpose_into_gemm,
+    merge_transposes,
+)
+from onnxsim_ci.rewrite.rules.matmul import (
+    fuse_batchnorm_into_gemm,
+    fuse_matmul_add_into_gemm,
+)
+from onnxsim_ci.rewrite.rules.reduce import (
+    eliminate_reduce,
+)
+from onnxsim_ci.rewrite.rules.shape import (
+    convert_reshape_target,
+    eliminate_expand,
+    eliminate_expand_before_broadcast,
+    eliminate_pad,
+    eliminate_reshape,
+    eliminate_slice,
+    eliminate_split_concat,
+    eliminate_squeeze_unsqueeze,
+    eliminate_tile,
+    merge_concats,
+    merge_gather_unsqueeze,
+    merge_reshapes,
+    merge_squeezes,
+)
+
+RULES: tuple[Rule, ...] = (
+    eliminate_if.RULE,
+    eliminate_cast.RULE,
+    eliminate_dropout.RULE,
+    eliminate_identity.RULE,
+    eliminate_involution.RULE,
+    eliminate_neutral_add.RULE,
+    eliminate_neutral_logic.RULE,
+    eliminate_neutral_mul.RULE,
+    eliminate_positive_zero_add.RULE,
+    eliminate_pow_one.RULE,
+    eliminate_single_operand.RULE,
+    eliminate_where.RULE,
+    convert_castlike_to_cast.RULE,
+    merge_casts.RULE,
+    merge_idempotent.RULE,
+    eliminate_expand.RULE,
+    eliminate_expand_before_broadcast.RULE,
+    eliminate_pad.RULE,
+    eliminate_reshape.RULE,
+    eliminate_slice.RULE,
+    eliminate_split_concat.RULE,
+    eliminate_squeeze_unsqueeze.RULE,
+    eliminate_tile.RULE,
+    convert_reshape_target.RULE,
+    merge_concats.RULE,
+    merge_gather_unsqueeze.RULE,
+    merge_reshapes.RULE,
+    merge_squeezes.RULE,
+    eliminate_transpose.RULE,
+    fuse_transpose_into_gemm.RULE,
+    merge_transposes.RULE,
+    eliminate_reduce.RULE,
+    fuse_add_into_conv.RULE,
+    fuse_batchnorm_into_conv.RULE,
+    fuse_mul_into_conv.RULE,
+    fuse_pad_into_conv.RULE,
+    fuse_batchnorm_into_gemm.RULE,
+    fuse_matmul_add_into_gemm.RULE,
+)
+"""The catalogue; `rules` and `rule` print it, docs/rules is made from it."""

@@ -1,0 +1,440 @@
+"""The driver: one worklist over all scopes, and the only place that changes a graph.
+
+A visit drops a dead node, learns facts, folds, offers the node to the rules of its operator and numbers its value.
+After an edit only its neighbourhood is looked at again. Two passes: EXACT rules to their fixed point, then all rules.
+
+House: rewrite. May import analysis and model.
+Touch: `contract.py` (what rules may ask for), `edits.py` (how edits are applied), `folding.py`, `numbering.py`.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from onnx import ModelProto
+
+from onnxsim_ci.analysis import Facts, infer
+from onnxsim_ci.model import Graph, Node, Scope, Value, Weights
+from onnxsim_ci.rewrite.catalogue import RULES
+from onnxsim_ci.rewrite.contract import Declined, Edit, Level, Lowers, ResultClass, Rule, Status
+from onnxsim_ci.rewrite.edits import Editor
+from onnxsim_ci.rewrite.folding import MOVES, Folder, known_array
+from onnxsim_ci.rewrite.journal import Journal, Record
+from onnxsim_ci.rewrite.measure import lowers_rank
+from onnxsim_ci.rewrite.numbering import Numbering
+from onnxsim_ci.rewrite.plan import Plan
+from onnxsim_ci.rewrite.settle import keep_info, write_back_result
+
+LEVELS = (Level.BASIC, Level.FUSION, Level.TARGET)
+ROUNDS = 4
+"""Inference rounds at most; measured on the corpus: 2 suffice for 9 of 10 models."""
+
+FOLD, MERGE_NODES, MERGE_CONSTANTS, UNUSED = (
+    "fold-constants",
+    "merge-nodes",
+    "merge-constants",
+    "eliminate-unused",
+)
+
+
+class StopReason(Enum):
+    """Why a run ended."""
+
+    FIXPOINT = "fixpoint"
+    LIMIT = "limit"
+    VISITS = "visits"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a run did.
+
+    Attributes:
+        journal: Every edit in order.
+        changed: The graph differs from what it was.
+        visits: Nodes looked at, counted each time.
+        stop: Why it ended.
+        problem: What strict shape inference said against the source; None when nothing.
+    """
+
+    journal: Journal
+    changed: bool
+    visits: int
+    stop: StopReason
+    problem: str | None
+
+
+class Run:
+    """One run over one graph; see the module's docstring."""
+
+    def __init__(self, graph: Graph, model: ModelProto, weights: Weights, plan: Plan) -> None:
+        self.graph = graph
+        self.model = model
+        self.plan = plan
+        self.facts = Facts(graph, weights)
+        self.journal = Journal()
+        self.editor = Editor(graph, self.facts, self.keeps)
+        self.folder = Folder(graph, self.facts, plan)
+        self.numbering = Numbering(weights)
+        self.queue: deque[Node] = deque()
+        self.visits = 0
+        self.stop = StopReason.FIXPOINT
+        self.changed = False
+        self.broken: set[str] = set()
+        self.tables: dict[tuple[str, str, int], tuple[Rule, ...]] = {}
+        self.rules: tuple[Rule, ...] = ()
+        self.opaque_calls = _opaque_calls(graph)
+        for name in plan.keep:
+            value = graph.root.values.get(name)
+            if value is not None:
+                value.pins += 1
+
+    def run(self) -> Outcome:
+        """Both passes to their fixed points, with inference whenever shapes are still missing."""
+        problem = infer(self.graph, self.model)
+        if self.plan.level is not None and not len(self.model.training_info):
+            exact = selected_rules(self.plan, exact_only=True)
+            self.to_fixpoint(exact)
+            self.journal.exact_count = len(self.journal)
+            every = selected_rules(self.plan, exact_only=False)
+            if len(every) > len(exact):
+                self.to_fixpoint(every)
+        self.write_back()
+        return Outcome(
+            journal=self.journal, changed=self.changed, visits=self.visits, stop=self.stop, problem=problem
+        )
+
+    def to_fixpoint(self, rules: tuple[Rule, ...]) -> None:
+        """Settle, infer again, settle again, until a round finds nothing."""
+        self.rules, self.tables = rules, {}
+        for number in range(ROUNDS):
+            before = len(self.journal)
+            self.settle()
+            if len(self.journal) == before and number:
+                break
+            if len(self.journal) == before or self.stop is not StopReason.FIXPOINT:
+                break
+            self.write_back()
+            infer(self.graph, self.model)
+
+    def write_back(self) -> None:
+        """Bring the messages up to date with the index."""
+        self.changed = write_back_result(self.graph, self.model, keep_info) or self.changed
+
+    # ---- the worklist
+
+    def settle(self) -> None:
+        """Visit every node once in order, then whatever changes touch, until nothing is left."""
+        for scope in self.graph.scopes():
+            if scope.parent is None and not scope.is_function or self.plan.subgraphs:
+                self.seed(scope)
+        while self.queue or self.folder.pending:
+            if self.stop is StopReason.VISITS:
+                self.queue.clear()
+                return
+            if not self.queue:
+                self.wave()
+                continue
+            node = self.queue.popleft()
+            node.is_queued = False
+            if node.is_alive:
+                self.visit(node)
+
+    def seed(self, scope: Scope) -> None:
+        """Queue every node of a scope and find its equal constants."""
+        if not scope.is_function:
+            for tensor in scope.proto.initializer:
+                self.intern(scope.values[tensor.name])
+        for node in scope.nodes:
+            self.push(node)
+
+    def push(self, node: Node) -> None:
+        if node.is_alive and not node.is_queued:
+            node.is_queued = True
+            self.queue.append(node)
+
+    def push_all(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            if node.is_alive and not node.is_queued:
+                node.is_queued = True
+                self.queue.append(node)
+
+    def visit(self, node: Node) -> None:
+        """One look at one node."""
+        self.visits += 1
+        for value in node.outputs:
+            if value is not None and value.is_read:
+                break
+        else:
+            self.drop_unused(node)
+            return
+        if node.op_type == "Constant" and not node.domain:
+            if node.outputs[0] is not None:
+                self.intern(node.outputs[0])
+            return
+        if node.operator is None:
+            return
+        if self.facts.transfer(node):
+            for value in node.outputs:
+                if value is not None:
+                    self.push_all(value.uses)
+        if self.plan.fold and (self.fold_known(node) or self.take(node)):
+            return
+        if self.try_rules(node):
+            return
+        self.number(node)
+
+    def keeps(self, node: Node) -> bool:
+        """True when a node must not be dropped although nothing reads it: it may have effects we do not know."""
+        if node.is_call:
+            return (node.domain, node.op_type, node.proto.overload) in self.opaque_calls
+        if node.operator is None:
+            return True
+        return any(_holds_opaque(s, self.opaque_calls) for s in node.subgraphs)
+
+    def allow(self) -> bool:
+        """False when the journal has reached the plan's limit."""
+        if self.plan.limit is not None and len(self.journal) >= self.plan.limit:
+            self.stop = StopReason.LIMIT
+            return False
+        return True
+
+    def drop_unused(self, node: Node) -> None:
+        if self.keeps(node):
+            return
+        self.editor.start()
+        self.editor.drop(node)
+        self.changed = True
+        self.after_edit()
+
+    def after_edit(self) -> None:
+        editor = self.editor
+        self.changed = True
+        self.push_all(editor.touched)
+        for gone, stands in editor.gone:
+            self.journal.survivors[gone] = stands
+
+    def note(self, rule: str, result: ResultClass, root: Node, value: str, why: str, **more: object) -> None:
+        """Append a record and queue what the edit touched."""
+        self.journal.records.append(
+            Record(
+                rule=rule,
+                result=result,
+                scope=root.scope.path,
+                node=root.label,
+                value=value,
+                why=why,
+                added=tuple(self.editor.added),
+                **more,  # type: ignore[arg-type]  # machine and hazards
+            )
+        )
+        self.after_edit()
+
+    # ---- folding
+
+    def fold_known(self, node: Node) -> bool:
+        """A node whose one used output has proven integer content becomes a constant without being run."""
+        output = node.outputs[0] if len(node.outputs) == 1 else None
+        if output is None or output.content is None or FOLD in self.plan.skip:
+            return False
+        array = known_array(self.facts, output)
+        if array is None or not self.allow():
+            return False
+        label_value = output.name
+        self.editor.start()
+        self.editor.detach_and_hold(node, output, array)
+        self.note(FOLD, ResultClass.EXACT, node, label_value, "its content follows from shapes and constants")
+        return True
+
+    def take(self, node: Node) -> bool:
+        """Let a constant node wait for the next wave."""
+        if FOLD in self.plan.skip or not self.folder.take(node):
+            return False
+        for value in node.outputs:
+            if value is not None:
+                self.push_all(value.uses)
+        return True
+
+    def wave(self) -> None:
+        """Evaluate what waits; the frontier becomes tensors, the rest is looked at again."""
+        outcome = self.folder.wave()
+        self.push_all(outcome.refused)
+        for node, arrays in outcome.folded:
+            if not node.is_alive:
+                continue
+            if not self.allow():
+                return
+            self.editor.start()
+            name = next(iter(arrays)).name
+            for value, array in arrays.items():
+                self.editor.detach_and_hold(node, value, array)
+            machine = node.op_type not in MOVES
+            self.note(FOLD, ResultClass.EXACT, node, name, "all its inputs are constant", machine=machine)
+
+    # ---- rules
+
+    def table(self, node: Node) -> tuple[Rule, ...]:
+        """The rules to offer `node` to: by operator, domain and opset of its scope."""
+        version = node.scope.opsets.get(node.domain, 0)
+        key = (node.op_type, node.domain, version)
+        found = self.tables.get(key)
+        if found is None:
+            found = self.tables[key] = tuple(
+                r
+                for r in self.rules
+                if node.op_type in r.roots
+                and node.domain == r.domain
+                and r.since_opset <= version <= r.until_opset
+                and r.id not in self.broken
+            )
+        return found
+
+    def try_rules(self, node: Node) -> bool:
+        """Offer `node` to its rules; True when one changed the graph."""
+        facts = self.facts
+        for rule in self.table(node):
+            answer = rule.propose(node, facts)
+            if isinstance(answer, Declined):
+                continue
+            if self.editor.can_apply(answer) and self.lowers(rule, node, answer) and self.allow():
+                self.apply(rule, node, answer)
+                return True
+        return False
+
+    def lowers(self, rule: Rule, node: Node, edit: Edit) -> bool:
+        return rule.lowers is not Lowers.RANK or lowers_rank(node, edit)
+
+    def apply(self, rule: Rule, node: Node, edit: Edit) -> None:
+        value = _first_value(node, edit)
+        editor = self.editor
+        editor.start()
+        editor.apply(node, edit)
+        if editor.node_delta > 0 or (rule.lowers is Lowers.NODES and editor.node_delta == 0):
+            self.broken.add(rule.id)
+            self.tables = {}
+        self.note(rule.id, rule.result, node, value, edit.why, hazards=rule.hazards)
+        if node.is_alive:
+            self.push(node)
+
+    # ---- value numbering
+
+    def number(self, node: Node) -> None:
+        """Merge `node` with an equal one."""
+        if MERGE_NODES in self.plan.skip:
+            return
+        pair = self.numbering.find_equal(node)
+        if pair is None:
+            return
+        keep, drop = pair
+        pairs: list[tuple[Value, Value]] = []
+        for index, old in enumerate(drop.outputs):
+            if old is None or not old.is_read:
+                continue
+            new = keep.output(index)
+            if new is None or old.pins:
+                return
+            pairs.append((old, new))
+        if not pairs or not self.allow():
+            return
+        self.editor.start()
+        label = pairs[0][0].name
+        for old, new in pairs:
+            self.editor.redirect(old, new)
+        if drop.is_alive:
+            self.editor.drop(drop)
+        self.note(MERGE_NODES, ResultClass.EXACT, drop, label, f"{keep.label} computes the same value")
+
+    def intern(self, value: Value) -> None:
+        """Merge a constant with an equal one."""
+        if MERGE_CONSTANTS in self.plan.skip or not value.uses:
+            return
+        known = self.numbering.find_equal_constant(value)
+        if known is None or not self.allow():
+            return
+        producer = value.producer
+        root = producer if producer is not None else next(iter(value.uses))
+        self.editor.start()
+        self.editor.early(known)
+        self.editor.redirect(value, known)
+        self.note(MERGE_CONSTANTS, ResultClass.EXACT, root, value.name, f"it has the bytes of {known.name}")
+
+
+def selected_rules(plan: Plan, *, exact_only: bool) -> tuple[Rule, ...]:
+    """The catalogue's rules that `plan` switches on, in trial order."""
+    if plan.level is None:
+        return ()
+    allowed = LEVELS[: LEVELS.index(plan.level) + 1]
+    return tuple(r for r in RULES if _is_on(r, plan, allowed) and (not exact_only or r.result is ResultClass.EXACT))
+
+
+def _is_on(rule: Rule, plan: Plan, allowed: Sequence[Level]) -> bool:
+    if rule.level not in allowed or rule.id in plan.skip or rule.family in plan.skip:
+        return False
+    if rule.status is not Status.STABLE and rule.id not in plan.extra:
+        return False
+    if rule.result is ResultClass.ROUNDING:
+        return plan.rounding
+    return rule.result is ResultClass.EXACT or plan.signed_zero
+
+
+def _first_value(node: Node, edit: Edit) -> str:
+    if edit.replace:
+        return edit.replace[0][0].name
+    return next((v.name for v in node.outputs if v is not None), "")
+
+
+def _opaque_calls(graph: Graph) -> set[tuple[str, str, str]]:
+    """Local functions that hold an operator we do not know, directly or through others."""
+    bodies = {(s.proto.domain, s.proto.name, s.proto.overload): s for s in graph.functions}
+    opaque: set[tuple[str, str, str]] = set()
+    while True:
+        more = {k for k, s in bodies.items() if k not in opaque and _holds_opaque(s, opaque)}
+        if not more:
+            return opaque
+        opaque |= more
+
+
+def _holds_opaque(scope: Scope, opaque_calls: set[tuple[str, str, str]]) -> bool:
+    for node in scope.nodes:
+        if node.is_call:
+            if (node.domain, node.op_type, node.proto.overload) in opaque_calls:
+                return True
+        elif node.operator is None and not _only_refers(node):
+            return True
+        if any(_holds_opaque(s, opaque_calls) for s in node.subgraphs):
+            return True
+    return False
+
+
+def _only_refers(node: Node) -> bool:
+    """A standard operator that is opaque only because an attribute refers to the function's."""
+    return node.domain in ("", "ai.onnx.ml") and any(a.ref_attr_name for a in node.proto.attribute)
+
+
+
+
+
+def refusals_of(
+    graph: Graph, model: ModelProto, weights: Weights, plan: Plan, subject: str
+) -> list[tuple[str, str, str]]:
+    """(rule, node, reason) for every rule that declines a node, where `subject` names the rule or the node."""
+    run = Run(graph, model, weights, plan)
+    infer(graph, model)
+    run.rules = selected_rules(plan, exact_only=False)
+    found: list[tuple[str, str, str]] = []
+    for scope in graph.scopes():
+        for node in scope.nodes:
+            if node.operator is None:
+                continue
+            run.facts.transfer(node)
+            names = {node.label, node.op_type, *(v.name for v in node.outputs if v is not None)}
+            for rule in run.table(node):
+                if subject != rule.id and subject not in names:
+                    continue
+                answer = rule.propose(node, run.facts)
+                if isinstance(answer, Declined):
+                    found.append((rule.id, node.label, answer.reason))
+    return found

@@ -1,0 +1,338 @@
+"""Apply one edit to the index: make its nodes and constants, move the readers over, drop what died.
+
+House: rewrite. May import model and the contract.
+Touch: `driver.py` decides whether an edit is applied, this only how.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from onnxsim_ci.analysis import Facts
+from onnxsim_ci.model import Graph, Node, Scope, Value
+from onnxsim_ci.model.mutation import (
+    hold_constant,
+    new_constant,
+    new_node,
+    new_value,
+    remove_node,
+    replace_uses,
+    set_input,
+    take_name,
+)
+from onnxsim_ci.rewrite.contract import Edit, NodeSpec, Operand, Output
+
+SHARED_CONSTANT_BYTES = 256
+"""New constants up to this size are looked up, so that equal ones are made once."""
+
+
+class Editor:
+    """Changes of one graph, and the nodes that have to be looked at again because of them.
+
+    Attributes:
+        node_delta: Nodes made minus nodes removed since the last `start`, Constant nodes aside.
+        touched: Nodes to visit again.
+        added: Names of values made since the last `start`.
+        gone: (removed value, value that stands for it or "") since the last `start`.
+    """
+
+    def __init__(self, graph: Graph, facts: Facts, keeps_node: Any) -> None:
+        self.graph = graph
+        self.facts = facts
+        self.keeps_node = keeps_node
+        self.small: dict[tuple[Any, ...], Value] = {}
+        self.start()
+
+    def start(self) -> None:
+        """Forget what earlier edits did."""
+        self.node_delta = 0
+        self.touched: list[Node] = []
+        self.added: list[str] = []
+        self.gone: list[tuple[str, str]] = []
+
+    def can_apply(self, edit: Edit) -> bool:
+        """False when a replaced value must keep its name and its replacement cannot take it."""
+        return all(self._can_replace(old, operand) for old, operand in edit.replace)
+
+    def _can_replace(self, old: Value, new: Operand) -> bool:
+        if not isinstance(new, Value):
+            return True
+        if not old.scope.sees(new.scope):
+            return False
+        if not old.pins:
+            return True
+        return new.producer is not None and new.scope is old.scope and not new.pins and not new.is_input
+
+    def apply(self, root: Node, edit: Edit) -> None:
+        """Carry out `edit`, which `can_apply`."""
+        made: dict[NodeSpec, Node] = {}
+        if edit.splice is not None:
+            self._splice(root, edit.splice)
+            return
+        for node, index, operand in edit.rewire:
+            old = node.input(index)
+            set_input(node, index, self._value(operand, root, made, node))
+            self.touched.append(node)
+            if old is not None:
+                self.sweep([old])
+        producers = [root, *(p for old, _ in edit.replace if (p := old.producer) is not None)]
+        for old, operand in edit.replace:
+            self._replace(old, operand, root, made)
+        for producer in producers:
+            self._drop_if_dead(producer)
+
+    def _replace(self, old: Value, operand: Operand, root: Node, made: dict[NodeSpec, Node]) -> None:
+        spec, index = (operand.spec, operand.index) if isinstance(operand, Output) else (operand, 0)
+        if isinstance(spec, NodeSpec):
+            if spec in made:
+                node = made[spec]
+                value = node.outputs[index]
+                if value is None:
+                    self._detach(old)
+                    node.outputs[index] = old
+                    old.producer = node
+                    node.is_changed = True
+                else:
+                    self.redirect(old, value)
+            else:
+                self._detach(old)
+                self._make(spec, root, made, {index: old})
+                self._again(old)
+            return
+        if isinstance(operand, Value):
+            self.redirect(old, operand)
+            return
+        self._detach(old)
+        self.become_constant(old, np.asarray(operand))
+
+    def _detach(self, old: Value) -> None:
+        """Take `old` from its producer; the caller drops the producer once all new nodes stand."""
+        producer = old.producer
+        if producer is not None:
+            producer.outputs[:] = [None if v is old else v for v in producer.outputs]
+            producer.is_changed = True
+            old.producer = None
+            self.touched.append(producer)
+
+    def become_constant(self, value: Value, array: np.ndarray[Any, Any]) -> None:
+        """`value`, detached, is the constant `array` from now on; an equal small one takes its place."""
+        if array.nbytes <= SHARED_CONSTANT_BYTES and not value.pins:
+            key = constant_key(value.scope, array)
+            known = self.small.get(key)
+            if known is not None and known is not value and known.is_constant:
+                self.redirect(value, known)
+                return
+            self.small[key] = value
+        hold_constant(self.graph, value, array)
+        self._again(value, far=True)
+
+    def detach_and_hold(self, node: Node, value: Value, array: np.ndarray[Any, Any]) -> None:
+        """`value`, an output of `node`, becomes the constant `array`; `node` dies with its last read output."""
+        inputs = [v for v in node.inputs if v is not None]
+        self._detach(value)
+        self.become_constant(value, array)
+        self._drop_if_dead(node)
+        self.touched += [p for v in inputs if (p := v.producer) is not None]
+
+    def redirect(self, old: Value, new: Value) -> None:
+        """All readers of `old` read `new`; where the interface needs `old`, its name moves to the producer."""
+        if old.pins:
+            before = old.producer
+            take_name(old, new)
+            if before is not None:
+                self._drop_if_dead(before)
+            self.gone.append((new.name, old.name))
+            self._again(old)
+            if old.producer is not None:
+                self.touched.append(old.producer)
+            return
+        producer = old.producer
+        readers = replace_uses(old, new)
+        self.gone.append((old.name, new.name))
+        self.touched += readers
+        if new.is_constant:
+            self._again(new, far=True)
+        if new.producer is not None:
+            self.touched.append(new.producer)
+            self.early(new)
+        if len(new.uses) == 1:
+            self._again(new)
+        if producer is not None:
+            self._drop_if_dead(producer)
+
+    def early(self, constant: Value) -> None:
+        """A Constant node that got an earlier reader moves to the front of its scope."""
+        producer = constant.producer
+        if producer is not None and producer.op_type == "Constant" and producer.order >= 0:
+            producer.order = -1
+            constant.scope.is_reordered = True
+
+    def constant(self, scope: Scope, array: np.ndarray[Any, Any], base: str) -> Value:
+        """A constant of `scope` with these elements; small ones are shared."""
+        key = constant_key(scope, array) if array.nbytes <= SHARED_CONSTANT_BYTES else None
+        if key is not None:
+            known = self.small.get(key)
+            if known is not None and known.is_constant and scope.values.get(known.name) is known:
+                self.early(known)
+                return known
+        value = new_constant(self.graph, scope, array, base)
+        self.added.append(value.name)
+        if key is not None:
+            self.small[key] = value
+        return value
+
+    def _value(self, operand: Operand, root: Node, made: dict[NodeSpec, Node], reader: Node) -> Value | None:
+        if operand is None or isinstance(operand, Value):
+            return operand
+        if isinstance(operand, Output):
+            return self._make(operand.spec, root, made, {}).outputs[operand.index]
+        if isinstance(operand, NodeSpec):
+            return self._make(operand, root, made, {}).outputs[0]
+        base = next((v.name for v in reader.outputs if v is not None), reader.op_type)
+        return self.constant(root.scope, np.asarray(operand), f"{base}_const")
+
+    def _make(self, spec: NodeSpec, root: Node, made: dict[NodeSpec, Node], named: dict[int, Value]) -> Node:
+        known = made.get(spec)
+        if known is not None:
+            return known
+        base = root.outputs[0].name if root.outputs and root.outputs[0] is not None else root.label
+        inputs = [self._value(o, root, made, root) for o in spec.operands]
+        while inputs and inputs[-1] is None:
+            inputs.pop()
+        outputs: list[Value | None] = []
+        for index in range(spec.output_count):
+            value = named.get(index)
+            if value is None:
+                value = new_value(self.graph, root.scope, f"{base}_{spec.op_type}")
+                self.added.append(value.name)
+            outputs.append(value)
+        like = spec.like
+        node = new_node(
+            root.scope, spec.op_type, inputs, outputs, spec.attributes, order=root.order, domain=spec.domain, like=like
+        )
+        made[spec] = node
+        if spec.op_type != "Constant":
+            self.node_delta += 1
+        self.touched.append(node)
+        for value in inputs:
+            if value is not None and value.producer is not None:
+                self.touched.append(value.producer)
+        return node
+
+    def _again(self, value: Value, *, far: bool = False) -> None:
+        """Readers may match now; `far`: their readers too (an input became constant)."""
+        self.touched += value.uses
+        if far:
+            for reader in value.uses:
+                for output in reader.outputs:
+                    if output is not None:
+                        self.touched += output.uses
+
+    def drop(self, node: Node) -> None:
+        """Remove `node` and every producer that nothing reads any more."""
+        if node.op_type != "Constant" or node.domain:
+            self.node_delta -= 1 + sum(count_nodes(s) for s in node.subgraphs)
+        for output in node.outputs:
+            if output is not None and output.producer is node:
+                self.gone.append((output.name, ""))
+        self.sweep(remove_node(node))
+
+    def sweep(self, values: list[Value]) -> None:
+        """Values that lost a reader: drop their producers when dead, look again at the readers left."""
+        stack = list(values)
+        while stack:
+            value = stack.pop()
+            producer = value.producer
+            if not value.is_read:
+                if producer is not None:
+                    self.touched.append(producer)
+                    if producer.is_alive and self._is_dead(producer):
+                        if producer.op_type != "Constant" or producer.domain:
+                            self.node_delta -= 1 + sum(count_nodes(s) for s in producer.subgraphs)
+                        stack += remove_node(producer)
+                        self.gone.append((value.name, ""))
+            elif len(value.uses) <= 2:
+                self.touched += value.uses
+                if producer is not None:
+                    self.touched.append(producer)
+
+    def _drop_if_dead(self, node: Node) -> None:
+        if node.is_alive and self._is_dead(node):
+            self.drop(node)
+
+    def _is_dead(self, node: Node) -> bool:
+        if self.keeps_node(node):
+            return False
+        return not any(v is not None and v.is_read for v in node.outputs)
+
+    def _splice(self, root: Node, body: Scope) -> None:
+        """The nodes of `body` take the place of `root`, which they belong to."""
+        outer = root.scope
+        for value in body.outputs:
+            value.pins -= 1
+        results = list(body.outputs)
+        self._move(body, outer, root.order)
+        root.subgraphs = tuple(s for s in root.subgraphs if s is not body)
+        for old, new in zip(list(root.outputs), results, strict=False):
+            if old is None or not old.is_read:
+                continue
+            if self._can_replace(old, new):
+                self.redirect(old, new)
+            else:
+                self._detach(old)
+                self.touched.append(new_node(outer, "Identity", [new], [old], {}, order=root.order))
+                self.node_delta += 1
+        if root.is_alive:
+            self.drop(root)
+        outer.is_reordered = True
+
+    def _move(self, body: Scope, outer: Scope, order: int) -> None:
+        graph = self.graph
+        for value in list(body.values.values()):
+            if value.name in graph.repeated or outer.find(value.name) is not None:
+                value.name = graph.fresh_name(value.name)
+                if value.tensor is not None and value.producer is None:
+                    tensor = type(value.tensor)()
+                    tensor.CopyFrom(value.tensor)
+                    tensor.name = value.name
+                    value.tensor = tensor
+                for reader in value.uses:
+                    reader.is_changed = True
+            value.scope = outer
+            outer.values[value.name] = value
+        for node in body.nodes:
+            if not node.is_alive:
+                continue
+            node.scope = outer
+            node.order = order
+            node.is_changed = True
+            outer.nodes.append(node)
+            self.touched.append(node)
+            for inner in node.subgraphs:
+                inner.parent = outer
+                _mark(inner)
+        body.nodes = []
+        body.values = {}
+
+
+def _mark(scope: Scope) -> None:
+    """Every node below reads by name again: captured values may have been renamed."""
+    for node in scope.nodes:
+        node.is_changed = True
+        for inner in node.subgraphs:
+            _mark(inner)
+
+
+def count_nodes(scope: Scope) -> int:
+    """Live nodes of a scope and of those inside, without Constant nodes."""
+    return sum(
+        (n.op_type != "Constant") + sum(count_nodes(s) for s in n.subgraphs) for n in scope.nodes if n.is_alive
+    )
+
+
+def constant_key(scope: Scope, array: np.ndarray[Any, Any]) -> tuple[Any, ...]:
+    """Equal for constants of one scope with the same type, shape and bytes."""
+    content = tuple(array.ravel().tolist()) if array.dtype == object else array.tobytes()
+    return (scope, array.dtype.str if array.dtype.kind != "V" else str(array.dtype), array.shape, content)

@@ -1,0 +1,65 @@
+"""The record of a run: every edit in order, so that it can be shown, counted, cut and replayed.
+
+House: rewrite. May import nothing but the contract.
+Touch: `report/` shows these fields; `equivalence` bisects on the length.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from onnxsim_ci.rewrite.contract import ResultClass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """One edit.
+
+    Attributes:
+        rule: Id of the rule, or of the driver's own work (`fold-constants`, `merge-nodes`, `merge-constants`).
+        result: What the edit promises.
+        scope: Path of the scope; empty for the main graph.
+        node: Label of the root node.
+        value: Name of the first value that changed.
+        added: Values that the edit made or computes anew.
+        why: The rule's sentence.
+        machine: Folded through the runtime, so the bits may depend on the machine's instruction set.
+        hazards: Special inputs that could tell a mistake.
+    """
+
+    rule: str
+    result: ResultClass
+    scope: str
+    node: str
+    value: str
+    why: str
+    added: tuple[str, ...] = ()
+    machine: bool = False
+    hazards: frozenset[str] = frozenset()
+
+
+@dataclass(eq=False, slots=True)
+class Journal:
+    """All records of a run, and what went away.
+
+    Attributes:
+        exact_count: Records of the EXACT pass; the model after them is the intermediate model.
+        survivors: Name of each value that went -> name of the value that stands for it ("" for none).
+    """
+
+    records: list[Record] = field(default_factory=list)
+    exact_count: int = 0
+    survivors: dict[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    @property
+    def all_exact(self) -> bool:
+        """True when no record promises less than equal bits."""
+        return all(r.result is ResultClass.EXACT for r in self.records)
+
+    def counts(self) -> dict[str, int]:
+        """Edits by rule, most frequent first."""
+        return dict(Counter(r.rule for r in self.records).most_common())

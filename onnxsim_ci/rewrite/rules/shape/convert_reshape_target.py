@@ -1,0 +1,70 @@
+"""Write a computed Reshape target as a constant of sizes, 0 and -1.
+
+A size that the input has on the same axis becomes 0 (copy), one other symbolic size may become -1. A -1 beside a copied
+or symbolic size fails where that size is 0, so it is written only if every other size is provably at least 1.
+Declined when two sizes would need -1, and under `allowzero`, where 0 is a size.
+
+House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
+Touch: tests/rules/shape/convert_reshape_target.md; then `make docs`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxsim_ci.analysis import Facts
+from onnxsim_ci.analysis.dim import Dim, is_positive
+from onnxsim_ci.model import Node
+from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, ResultClass, Rule
+from onnxsim_ci.rewrite.patterns import target_elements
+
+
+def propose(node: Node, facts: Facts) -> Edit | Declined:
+    source, target = node.inputs[0], node.inputs[1]
+    if source is None or target is None or target.is_constant:
+        return Declined("the target is a constant already")
+    elements = target_elements(node, facts)
+    if elements is None:
+        return Declined("the elements of the target {0!r} are not known", target)
+    if node.attribute("allowzero", 0) and not all(e == -1 or is_positive(e) for e in elements):
+        return Declined("under allowzero a size of {0!r} may be 0", target)
+    shape = facts.shape(source)
+    sizes: list[int] = []
+    notes: list[str] = []
+    for axis, element in enumerate(elements):
+        own = shape[axis] if shape is not None and axis < len(shape) else None
+        sizes.append(_size(facts, element, own, notes))
+    others_positive = all(is_positive(e) for e, s in zip(elements, sizes, strict=True) if s != -1)
+    written = sum(1 for e, s in zip(elements, sizes, strict=True) if s == -1 and e != -1)
+    if sizes.count(-1) > 1 or len(notes) > 1:
+        return Declined("several sizes of the target {0!r} stay symbolic", target)
+    if written and not others_positive:
+        return Declined("a size beside the symbolic one of {0!r} may be 0", target)
+    why = "; ".join(["the sizes follow from the input's shape", *notes])
+    return Edit(why, rewire=((node, 1, np.array(sizes, np.int64)),))
+
+
+def _size(facts: Facts, element: Dim, own: Dim | None, notes: list[str]) -> int:
+    """A size of the constant target; `notes` collects the assumption that it rests on."""
+    if isinstance(element, int):
+        return element
+    if own is None or isinstance(own, int):
+        return -1
+    if element == own:
+        return 0
+    if facts.claimed_equal(element, own):
+        notes.append(f"assumed: {facts.assumed(element, own)}")
+        return 0
+    return -1
+
+
+RULE = Rule(
+    id="convert-reshape-target",
+    family="shape",
+    roots=("Reshape",),
+    since_opset=5,
+    result=ResultClass.EXACT,
+    lowers=Lowers.COMPUTED,
+    hazards=frozenset({"empty", "batch_one"}),
+    propose=propose,
+)

@@ -1,0 +1,187 @@
+"""simplify and check on real files."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+
+def ops(path: Path) -> list[str]:
+    return [node.op_type for node in onnx.load(path).graph.node]
+
+
+def test_without_a_place_nothing_is_written(here: Path, call: Any) -> None:
+    before = (here / "models" / "a.onnx").read_bytes()
+    done = call("simplify", "models/a.onnx")
+    assert done.code == 0
+    assert "would be simplified" in done.out
+    assert "eliminate-identity" in done.out
+    assert "not written: add -o or --in-place" in done.err
+    assert (here / "models" / "a.onnx").read_bytes() == before
+
+
+def test_a_named_output_is_written(here: Path, call: Any) -> None:
+    assert call("simplify", "models/a.onnx", "-o", "out.onnx").code == 0
+    assert ops(here / "out.onnx") == ["Relu"]
+
+
+def test_in_out_and_check_n_as_in_onnxsim(here: Path, call: Any) -> None:
+    assert call("simplify", "models/a.onnx", "out.onnx", "3").code == 0
+    assert ops(here / "out.onnx") == ["Relu"]
+    assert call("simplify", "models/a.onnx", "out.onnx").code == 0
+    refused = call("simplify", "models/a.onnx", "other.onnx")
+    assert refused.code == 2
+    assert "pass -o other.onnx to overwrite, or --in-place to simplify both" in refused.err
+    assert ops(here / "other.onnx") == ["Sigmoid"]
+
+
+def test_in_place_and_a_second_run_changes_no_byte(here: Path, call: Any) -> None:
+    assert call("simplify", "models", "--in-place", "--jobs", "1").code == 0
+    first = (here / "models" / "sub" / "b.onnx").read_bytes()
+    assert ops(here / "models" / "sub" / "b.onnx") == ["Relu"]
+    again = call("simplify", "models", "--in-place")
+    assert again.code == 0
+    assert "2 unchanged" in again.out
+    assert (here / "models" / "sub" / "b.onnx").read_bytes() == first
+
+
+def test_a_folder_as_output_keeps_relative_paths(here: Path, call: Any) -> None:
+    assert call("simplify", "models", "-o", "results/").code == 0
+    assert ops(here / "results" / "sub" / "b.onnx") == ["Relu"]
+
+
+def test_several_models_do_not_go_into_one_file(here: Path, call: Any) -> None:
+    done = call("simplify", "models", "-o", "one.onnx")
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+
+
+def test_one_bad_file_stops_nothing(here: Path, call: Any) -> None:
+    (here / "models" / "bad.onnx").write_bytes(b"\x01\x02nonsense")
+    done = call("simplify", "models", "--in-place")
+    assert done.code == 2
+    assert (
+        "2 written, 1 failed" in done.out.replace("1 failed, 2 written", "2 written, 1 failed")
+        or "1 failed" in done.out
+    )
+    assert ops(here / "models" / "a.onnx") == ["Relu"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "word"),
+    [
+        ("empty.onnx", b"", "empty"),
+        ("text.onnx", b"{}", "ONNX"),
+        ("pointer.onnx", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "lfs"),
+        ("missing.onnx", None, "no such file"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    here: Path, call: Any, name: str, content: bytes | None, word: str
+) -> None:
+    if content is not None:
+        (here / name).write_bytes(content)
+    done = call("simplify", name)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("error[")
+    assert done.err.count("\n") == 1
+    assert word in done.err
+    assert "Traceback" not in done.err
+
+
+def test_json_on_stdout_is_the_report(here: Path, call: Any) -> None:
+    done = call("simplify", "models/a.onnx", "--json")
+    report = json.loads(done.out)
+    (entry,) = report["models"]
+    assert (entry["path"], entry["outcome"], entry["written"]) == ("models/a.onnx", "simplified", None)
+    assert entry["result"]["nodes"] == 1
+    assert entry["verdict"]["verdict"] == "equivalent"
+
+
+def test_quiet_prints_nothing(here: Path, call: Any) -> None:
+    done = call("simplify", "models/a.onnx", "--quiet")
+    assert (done.code, done.out, done.err) == (0, "", "")
+
+
+def test_a_wrong_set_or_policy_is_found_before_any_model_is_touched(here: Path, call: Any) -> None:
+    done = call("simplify", "models", "--in-place", "--set", "verify.sampels=3")
+    assert done.code == 2
+    assert "did you mean 'samples'" in done.err
+    (here / "onnxsim-ci.toml").write_text("[verify]\nmode = 'of'\n")
+    done = call("simplify", "models", "--in-place")
+    assert done.code == 2
+    assert "onnxsim-ci.toml:2:1: verify.mode" in done.err
+    assert len(ops(here / "models" / "a.onnx")) == 3
+
+
+def test_a_rule_that_the_policy_skips_does_not_fire(here: Path, call: Any) -> None:
+    (here / "onnxsim-ci.toml").write_text(
+        "[[overrides]]\nfiles = ['sub/**', '/models/sub/']\nsimplify.skip = ['elementwise']\n"
+    )
+    call("simplify", "models", "--in-place")
+    assert ops(here / "models" / "a.onnx") == ["Relu"]
+    assert "Identity" in ops(here / "models" / "sub" / "b.onnx")
+
+
+def test_what_is_not_built_yet_says_so(here: Path, call: Any) -> None:
+    done = call("simplify", "models/a.onnx", "--measure")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "not available" in done.err
+
+
+def test_standard_input_and_output(here: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "onnxsim_ci", "simplify", "-", "-o", "-"],
+        input=(here / "models" / "a.onnx").read_bytes(),
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    model = onnx.ModelProto.FromString(done.stdout)
+    assert [node.op_type for node in model.graph.node] == ["Relu"]
+    assert b"written" in done.stderr
+
+
+def test_check_fails_for_what_would_change_and_not_for_what_would_not(here: Path, call: Any) -> None:
+    done = call("check", "models/a.onnx", "simple.onnx")
+    assert done.code == 1
+    assert (
+        "onnxsim-ci simplify --in-place models/a.onnx"
+        in done.out.replace("\n", " ").replace("  ", " ").replace("  ", " ")
+        or "simplify --in-place" in done.out
+    )
+    assert call("check", "simple.onnx").code == 0
+    assert len(ops(here / "models" / "a.onnx")) == 3
+
+
+def test_check_all_finds_the_models_of_the_repository(here: Path, call: Any) -> None:
+    done = call("check", "--all")
+    assert done.code == 1
+    assert "models/sub/b.onnx" in done.out
+    assert call("check").code == 2
+    (here / "onnxsim-ci.toml").write_text("include = ['simple.onnx']\n")
+    assert call("check", "--all").code == 0
+
+
+def test_a_pointer_in_a_folder_is_skipped_unless_content_is_required(here: Path, call: Any) -> None:
+    (here / "models" / "p.onnx").write_bytes(
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    )
+    done = call("simplify", "models", "--in-place")
+    assert done.code == 0
+    assert "1 skipped" in done.out
+    assert call("check", "models").code == 0
+    assert call("check", "models", "--require-content").code == 2
+
+
+def test_a_budget_that_the_result_breaks_is_exit_1_and_nothing_is_written(here: Path, call: Any) -> None:
+    (here / "onnxsim-ci.toml").write_text("[budget]\nmax_nodes = 0\n")
+    done = call("simplify", "models/a.onnx", "-o", "out.onnx")
+    assert done.code == 1
+    assert "budget.max_nodes: 1, allowed is 0 (onnxsim-ci.toml:2:1)" in done.out
