@@ -8,6 +8,7 @@ PY := $(BIN)/python
 WORKERS ?= 2
 DEMO_PACKAGE ?= silero-vad
 READY := $(VENV)/.ready-dev
+QUICK := $(wildcard tests/policy tests/report tests/cli tests/model tests/rewrite tests/rules tests/test_*.py)
 
 .PHONY: help setup demo test test-all check quick fixtures docs bench replay new-rule lock size
 
@@ -47,10 +48,10 @@ check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+	$(BIN)/lint-imports
 	$(PY) tools/size.py
 	$(PY) tools/docs.py --check
-	$(PY) -m pytest -n $(WORKERS) -q -m "not slow and not property" -x tests/policy tests/report tests/cli tests/model tests/test_architecture.py tests/test_docs.py tests/test_packaging.py
+	$(PY) -m pytest -n $(WORKERS) -q -m "not slow and not property" -x $(QUICK)
 
 fixtures: $(READY)
 	$(PY) -m pytest -n 0 -q tests/rules --fixtures-update

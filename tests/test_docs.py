@@ -45,7 +45,9 @@ def test_commands_and_words_of_the_readme_exist() -> None:
         assert name in COMMANDS
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for page in ("README.md", "CONTRIBUTING.md"):
-        for word in re.findall(r"`?make ([a-z-]+)", (ROOT / page).read_text(encoding="utf-8")):
+        for word in re.findall(
+            r"(?:`|^)make ([a-z-]+)", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE
+        ):
             assert re.search(rf"^{word}:", makefile, re.MULTILINE), word
 
 

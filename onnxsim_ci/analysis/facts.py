@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _KEPT_BYTES = 4096
 """Arrays up to this size stay on their value once they were read."""
+_COMPARED_ELEMENTS = 1 << 20
+"""Elements compared at once, so that a large weight needs little memory."""
 
 
 class Facts:
@@ -126,8 +128,11 @@ class Facts:
             return bool(wanted == number and (array == wanted).all())
         bits = np.dtype(f"u{array.dtype.itemsize}")
         pattern = wanted.reshape(1).view(bits)[0]
-        flat = array.ravel()
-        return bool(flat[:1].view(bits)[0] == pattern and (flat.view(bits) == pattern).all())
+        flat = array.ravel().view(bits)
+        return bool(flat[0] == pattern) and all(
+            bool((flat[i : i + _COMPARED_ELEMENTS] == pattern).all())
+            for i in range(0, flat.size, _COMPARED_ELEMENTS)
+        )
 
     def producer(self, value: Value | None, *op_types: str) -> Node | None:
         """Its producer, if that is an understood node of the default domain of one of these types."""

@@ -17,11 +17,13 @@ from onnx import GraphProto, ModelProto, TensorShapeProto, TypeProto, ValueInfoP
 from onnxsim_ci.analysis.axes import axis_symbol, is_anonymous
 from onnxsim_ci.analysis.dim import Dim, Shape, Symbolic, is_vague
 from onnxsim_ci.analysis.light_copy import inner_graphs_of, light_copy
+from onnxsim_ci.model import element_type
 
 if TYPE_CHECKING:
     from onnxsim_ci.model import Graph, Scope, Value
 
 _ATTEMPTS: tuple[dict[str, bool], ...] = (
+    {"check_type": True, "strict_mode": True, "data_prop": True},
     {"strict_mode": True, "data_prop": True},
     {"data_prop": True},
     {},
@@ -67,10 +69,13 @@ def _sentence(error: Exception) -> str | None:
 def _learn_constants(scope: Scope) -> None:
     """Types of constants are those of their tensors."""
     for value in scope.values.values():
-        tensor = value.tensor
-        if tensor is not None and value.shape is None and not value.overridable:
-            value.dtype = tensor.data_type
-            value.shape = tuple(tensor.dims)
+        tensor, data = value.tensor, value.data
+        if (tensor is None and data is None) or value.shape is not None or value.overridable:
+            continue
+        if tensor is not None:
+            value.dtype, value.shape = tensor.data_type, tuple(tensor.dims)
+        elif data is not None:
+            value.dtype, value.shape = element_type(data.dtype), data.shape
 
 
 def _learn_inputs(root: Scope) -> dict[str, Dim]:

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 from onnxsim_ci.analysis.axes import axis_symbol
 from onnxsim_ci.analysis.content import CONTENT_LIMIT, RANGES, Content, confined
 from onnxsim_ci.analysis.dim import Dim, Shape, Symbolic, is_vague
-from onnxsim_ci.analysis.transfer import CONTENTS, ELEMENT_TYPES, OUTPUT_CONTENTS, OUTPUT_SHAPES, SHAPES
+from onnxsim_ci.analysis.transfer import (
+    CONTENTS,
+    ELEMENT_TYPES,
+    OUTPUT_CONTENTS,
+    OUTPUT_SHAPES,
+    OUTPUT_TYPES,
+    SHAPES,
+)
 
 if TYPE_CHECKING:
     from onnxsim_ci.analysis.facts import Facts
@@ -19,46 +26,49 @@ if TYPE_CHECKING:
 
 
 def transfer(node: Node, facts: Facts) -> bool:
-    """Learn element types, shapes and contents of the node's outputs; True when something new is known."""
+    """Learn element types, shapes and contents of the node's outputs; True when something new is known.
+
+    A node that does not fit its schema teaches nothing; refusing it is not the business of the facts.
+    """
     if node.operator is None or node.domain:
         return False
+    try:
+        return _transfer_all(node, facts) if node.op_type in OUTPUT_SHAPES else _transfer_one(node, facts)
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return False
+
+
+def _transfer_one(node: Node, facts: Facts) -> bool:
+    """Operators with one output."""
     op_type = node.op_type
-    outputs = node.outputs
+    output = node.outputs[0] if node.outputs else None
+    if output is None or output.is_constant:
+        return False
     is_new = False
-    if len(outputs) == 1:
-        output = outputs[0]
-        if output is None or output.is_constant:
-            return False
-        if output.dtype == 0 and op_type in ELEMENT_TYPES:
-            is_new = _learn_dtype(output, ELEMENT_TYPES[op_type](node, facts))
-        if not _is_settled(output.shape) and op_type in SHAPES:
-            is_new |= learn_shape(output, SHAPES[op_type](node, facts))
-        if op_type in CONTENTS and _may_have_content(output):
-            is_new |= _learn_content(output, CONTENTS[op_type](node, facts))
-    if op_type in OUTPUT_SHAPES or len(outputs) > 1:
-        is_new |= _transfer_all(node, facts)
+    if output.dtype == 0 and op_type in ELEMENT_TYPES:
+        is_new = _learn_dtype(output, ELEMENT_TYPES[op_type](node, facts))
+    if op_type in SHAPES and not _is_settled(output.shape):
+        is_new |= learn_shape(output, SHAPES[op_type](node, facts))
+    if op_type in CONTENTS and _may_have_content(output):
+        is_new |= _learn_content(output, CONTENTS[op_type](node, facts))
     return is_new
 
 
 def _transfer_all(node: Node, facts: Facts) -> bool:
-    """The same for nodes with several outputs, of which the tables may know only the first."""
+    """Operators with several outputs."""
     op_type = node.op_type
-    live = [o if o is not None and not o.is_constant else None for o in node.outputs]
+    live = [None if o is None or o.is_constant else o for o in node.outputs]
     is_new = False
-    if op_type in ELEMENT_TYPES and live[0] is not None and live[0].dtype == 0:
-        is_new = _learn_dtype(live[0], ELEMENT_TYPES[op_type](node, facts))
+    if op_type in OUTPUT_TYPES and any(o is not None and o.dtype == 0 for o in live):
+        for output, dtype in zip(live, OUTPUT_TYPES[op_type](node, facts), strict=False):
+            if output is not None and output.dtype == 0:
+                is_new |= _learn_dtype(output, dtype)
     if any(o is not None and not _is_settled(o.shape) for o in live):
-        shapes: list[Shape | None] = []
-        if op_type in OUTPUT_SHAPES:
-            shapes = list(OUTPUT_SHAPES[op_type](node, facts) or ())
-        elif op_type in SHAPES:
-            shapes = [SHAPES[op_type](node, facts)]
-        for output, shape in zip(live, shapes, strict=False):
+        for output, shape in zip(live, OUTPUT_SHAPES[op_type](node, facts) or (), strict=False):
             if output is not None and not _is_settled(output.shape):
                 is_new |= learn_shape(output, shape)
     if op_type in OUTPUT_CONTENTS and any(o is not None and _may_have_content(o) for o in live):
-        contents = OUTPUT_CONTENTS[op_type](node, facts) or ()
-        for output, content in zip(live, contents, strict=False):
+        for output, content in zip(live, OUTPUT_CONTENTS[op_type](node, facts) or (), strict=False):
             if output is not None:
                 is_new |= _learn_content(output, content)
     return is_new

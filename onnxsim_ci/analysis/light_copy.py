@@ -11,22 +11,32 @@ Touch: `inference.py` reads the result; `transfer/window.py` knows the sizes tha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    TypeProto,
+    numpy_helper,
+)
 
 from onnxsim_ci.analysis.dim import Shape
 
 if TYPE_CHECKING:
-    from onnxsim_ci.model import Graph, Value
+    from onnxsim_ci.model import Graph, Scope, Value
 
 _KEPT_ELEMENTS = 64
 """Initializers with more elements become inputs: no shape is read from them."""
 _HIDDEN_DOMAIN = "onnxsim_ci.hidden"
 _WITH_GRAPHS = frozenset({"If", "Loop", "Scan", "SequenceMap"})
-_FLOATING: dict[int, str] = {TensorProto.FLOAT: "<f4", TensorProto.DOUBLE: "<f8", TensorProto.FLOAT16: "<f2"}
+_FLOATING = frozenset({TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.BFLOAT16})
 
 
 def light_copy(graph: Graph, model: ModelProto) -> ModelProto:
@@ -40,12 +50,14 @@ def light_copy(graph: Graph, model: ModelProto) -> ModelProto:
     target.name = model.graph.name or "g"
     for value in graph.root.inputs:
         _add_input(target, value)
-    copier = _Copier(light, graph.names)
+    copier = _Copier(light, graph)
     for tensor in model.graph.initializer:
         copier.initializer(tensor, target, graph.root.values.get(tensor.name))
     for sparse in model.graph.sparse_initializer:
         copier.as_input(sparse.values.name, sparse.values.data_type, sparse.dims)
-    copier.nodes(model.graph.node, target)
+    target.node.extend(model.graph.node)
+    for node in _nodes_to_change(graph.root, target):
+        _CHANGES[node.op_type](copier, node)
     for output in model.graph.output:
         target.output.add().name = output.name
     return light
@@ -97,17 +109,25 @@ def write_type(target: TypeProto.Tensor, dtype: int, shape: Shape | None) -> Non
 class _Copier:
     """Copies nodes and initializers, turning into inputs what inference shall not see."""
 
-    def __init__(self, light: ModelProto, names: set[str]) -> None:
+    def __init__(self, light: ModelProto, graph: Graph) -> None:
         self.light = light
-        self.names = names
+        self.index = graph
         self.hidden: dict[tuple[int, int], str] = {}
-        self.tensors: dict[str, TensorProto] = {}
+
+    @cached_property
+    def constants(self) -> dict[str, list[Value]]:
+        """Constants of all scopes by name; inner scopes may use a name again."""
+        found: dict[str, list[Value]] = {}
+        for scope in self.index.scopes():
+            for value in scope.values.values():
+                if value.is_constant:
+                    found.setdefault(value.name, []).append(value)
+        return found
 
     def initializer(self, tensor: TensorProto, target: GraphProto, value: Value | None) -> None:
         """Small inline ones stay constants unless they can be overridden; others are known by type only."""
         if value is not None and value.overridable:
             return
-        self.tensors[tensor.name] = tensor
         if tensor.data_location != TensorProto.EXTERNAL and prod(tensor.dims) <= _KEPT_ELEMENTS:
             target.initializer.append(tensor)
         elif value is None or not value.is_input:
@@ -118,23 +138,9 @@ class _Copier:
         info.name = name
         write_type(info.type.tensor_type, dtype, tuple(dims))
 
-    def nodes(self, source: Iterable[NodeProto], target: GraphProto) -> None:
-        """Copies of all nodes; those that need a change are changed in the copy."""
-        target.node.extend(source)
-        for node in target.node:
-            change = _CHANGES.get(node.op_type)
-            if change is not None:
-                change(self, node)
-
-    def constant(self, node: NodeProto) -> None:
-        for attribute in node.attribute:
-            if attribute.name == "value" and node.output:
-                self.tensors[node.output[0]] = attribute.t
-
     def inner_graphs(self, node: NodeProto) -> None:
         for graph in inner_graphs_of(node):
             _drop_claims(graph)
-            self.tensors.update((t.name, t) for t in graph.initializer)
             for inner in graph.node:
                 change = _CHANGES.get(inner.op_type)
                 if change is not None:
@@ -156,25 +162,22 @@ class _Copier:
             node.input[index] = self.hidden_input(TensorProto.FLOAT, 1)
 
     def range(self, node: NodeProto) -> None:
-        """Hide the limit of a float Range."""
-        tensor = self.tensors.get(node.input[1]) if len(node.input) == 3 else None
-        if tensor is not None and tensor.data_type in _FLOATING:
-            node.input[1] = self.hidden_input(tensor.data_type, 0)
+        """Hide the limit of a Range over constant floats."""
+        for value in self.constants.get(node.input[1], ()) if len(node.input) == 3 else ():
+            if value.dtype in _FLOATING:
+                node.input[1] = self.hidden_input(value.dtype, 0)
+                break
 
     def is_whole(self, name: str) -> bool:
-        """True when nothing is known, or when all numbers of the constant are integers."""
-        tensor = self.tensors.get(name)
-        if tensor is None or not name or prod(tensor.dims) == 0:
-            return True
-        numbers = _floats(tensor)
-        return numbers is not None and bool((numbers == np.trunc(numbers)).all())
+        """True when no constant is known, or when all its numbers are integers."""
+        return all(_is_whole(value) for value in self.constants.get(name, ()))
 
     def hidden_input(self, dtype: int, rank: int) -> str:
         """Name of an input of unknown content."""
         key = (dtype, rank)
         if key not in self.hidden:
             name = f"{_HIDDEN_DOMAIN}.{dtype}.{rank}"
-            while name in self.names:
+            while name in self.index.names:
                 name += "_"
             self.hidden[key] = name
             info = self.light.graph.input.add()
@@ -186,7 +189,6 @@ class _Copier:
 
 
 _CHANGES = {
-    "Constant": _Copier.constant,
     "Resize": _Copier.resize,
     "Upsample": _Copier.resize,
     "Range": _Copier.range,
@@ -201,20 +203,30 @@ def inner_graphs_of(node: NodeProto) -> Iterator[GraphProto]:
         yield from _graphs(attribute)
 
 
+def _nodes_to_change(scope: Scope, graph: GraphProto) -> list[NodeProto]:
+    """Nodes of `graph` with an entry in `_CHANGES`, found through its index where the two run in parallel."""
+    nodes = [n for n in scope.nodes if n.is_alive]
+    found = [graph.node[i] for i, n in enumerate(nodes) if n.op_type in _CHANGES and i < len(graph.node)]
+    if len(nodes) == len(graph.node) and all(n.op_type in _CHANGES for n in found):
+        return found
+    return [n for n in graph.node if n.op_type in _CHANGES]
+
+
 def _graphs(attribute: AttributeProto) -> Iterable[GraphProto]:
     if attribute.type == AttributeProto.GRAPH:
         return (attribute.g,)
     return attribute.graphs if attribute.type == AttributeProto.GRAPHS else ()
 
 
-def _floats(tensor: TensorProto) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]] | None:
-    """Elements of a small inline float tensor; None when they are elsewhere."""
-    if tensor.data_type not in _FLOATING or tensor.data_location == TensorProto.EXTERNAL:
-        return None
-    if tensor.raw_data:
-        return np.frombuffer(tensor.raw_data, _FLOATING[tensor.data_type]).astype(np.float64)
-    return (
-        np.array(tensor.double_data or tensor.float_data, np.float64)
-        if tensor.data_type != TensorProto.FLOAT16
-        else None
-    )
+def _is_whole(value: Value) -> bool:
+    """True when all elements of a small float constant are integers; False when they are elsewhere."""
+    if value.dtype not in _FLOATING:
+        return True
+    numbers, tensor = value.data, value.tensor
+    if numbers is None and tensor is not None:
+        if prod(tensor.dims) == 0:
+            return True
+        if tensor.data_location == TensorProto.EXTERNAL:
+            return False
+        numbers = numpy_helper.to_array(tensor)
+    return numbers is not None and bool((numbers == np.trunc(numbers)).all())

@@ -143,7 +143,9 @@ def _within_growth(source: Source, plan: object, policy: Policy) -> Candidate:
 
     assert isinstance(plan, Plan)
     limit = policy.simplify.max_growth.limit(source.statistics.total_bytes)
-    for attempt in (plan, replace(plan, fold_slack_bytes=0), replace(plan, fold=False)):
+    tight = replace(plan, fold_slack_bytes=0)
+    unfused = replace(tight, skip=tight.skip | {"conv", "matmul"})
+    for attempt in (plan, tight, unfused, replace(unfused, fold=False)):
         candidate = make_candidate(source, attempt)
         if source.is_ordered or not candidate.changed or candidate.statistics.total_bytes <= limit:
             return candidate

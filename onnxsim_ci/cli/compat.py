@@ -70,7 +70,8 @@ def spelled_out(arguments: Sequence[str]) -> list[str]:
             at += is_given
         elif name in MANY:
             values, at = _values(words, at, MANY[name], is_optional=name in ALONE)
-            result += [part for value in values or [ALONE[name]] for part in (name, value)]
+            known = values or ([ALONE[name]] if name in ALONE else [])
+            result += [part for value in known for part in (name, value)] or [name]
         else:
             result.append(name)
     return result

@@ -6,6 +6,7 @@ Touch: docs/cli.md (`make docs`).
 
 import json as json_format
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,7 +39,7 @@ def inspect(
         "producer": f"{loaded.proto.producer_name} {loaded.proto.producer_version}".strip(),
         **_interface(loaded.proto),
         "figures": found.model_dump(mode="json"),
-        "redundancy": _redundancy(loaded.proto),
+        "redundancy": _redundancy(loaded.proto, found.operators),
     }
     if shapes:
         facts["values"] = _values(loaded.proto)
@@ -89,7 +90,7 @@ def _values(proto: "ModelProto") -> list[dict[str, Any]]:
     return [_value(value) for value in proto.graph.value_info]
 
 
-def _redundancy(proto: "ModelProto") -> dict[str, int]:
+def _redundancy(proto: "ModelProto", operators: Mapping[str, int]) -> dict[str, int]:
     """What is plainly superfluous: weights stored twice, nodes that pass their input on."""
     seen: set[tuple[Any, ...]] = set()
     doubled = 0
@@ -98,7 +99,7 @@ def _redundancy(proto: "ModelProto") -> dict[str, int]:
             key = (tensor.data_type, tuple(tensor.dims), tensor.raw_data)
             doubled += len(tensor.raw_data) if key in seen else 0
             seen.add(key)
-    passing = sum(node.op_type in ("Identity", "Dropout") for node in proto.graph.node)
+    passing = operators.get("Identity", 0) + operators.get("Dropout", 0)
     return {"duplicate_weight_bytes": doubled, "identity_and_dropout_nodes": passing}
 
 

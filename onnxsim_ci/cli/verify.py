@@ -13,7 +13,8 @@ from onnxsim_ci.cli import onnxsim_options as same
 from onnxsim_ci.cli import options
 
 if TYPE_CHECKING:
-    from onnxsim_ci.policy import Setting
+    from onnxsim_ci.policy import Policy, Setting
+    from onnxsim_ci.report import ModelReport
 
 _Model = typer.Argument(help="A model.", show_default=False)
 
@@ -37,33 +38,43 @@ def verify(
     color: options.ColorChoice = options.Color.AUTO,
 ) -> None:
     """Compare what models A and B compute: exit 0 if equivalent, 1 if they differ, 3 if it cannot be told."""
-    from onnxsim_ci.api import verify as compare
     from onnxsim_ci.cli.flags import OnnxsimFlags
     from onnxsim_ci.cli.many import print_report
-    from onnxsim_ci.model import load, statistics_of
-    from onnxsim_ci.report import ModelReport, build_report, exit_code, figures, verdict_report
+    from onnxsim_ci.report import build_report, exit_code
 
     flags = OnnxsimFlags(
         test_input_shape=tuple(test_input_shape), check_rtol=check_rtol, check_atol=check_atol
     )
     chosen = options.choice(policy, set_, (*flags.settings(), *_numbers(seed, samples)))
     effective = chosen.resolve(a).policy
-    more: dict[str, Any] = {} if save_repro is None else {"save_repro": save_repro}
-    sides = [load(path) for path in (a, b)]
-    source, result = (figures(statistics_of(side.proto, len(side.buffer))) for side in sides)
-    entry = ModelReport(
-        path=a,
-        relation="pair",
-        outcome="compared",
-        source=source,
-        result=result,
-        written=None,
-        compared_with=b,
-        verdict=verdict_report(compare(a, b, policy=effective, **more)),
-    )
+    entry = compared(a, b, effective, save_repro)
     output = options.Output(is_json=json, is_quiet=quiet, is_verbose=verbose, color=color)
     print_report(build_report([entry], policy=effective), output)
     raise typer.Exit(int(exit_code(entry, command="verify")))
+
+
+def compared(a: str, b: str, policy: "Policy", save_repro: Path | None = None) -> "ModelReport":
+    """The entry of a pair of models: figures of both, and the verdict.
+
+    Raises:
+        BadInput: One of them cannot be used.
+    """
+    from onnxsim_ci.api import verify as compare
+    from onnxsim_ci.model import load, statistics_of
+    from onnxsim_ci.report import ModelReport, figures, verdict_report
+
+    more: dict[str, Any] = {} if save_repro is None else {"save_repro": save_repro}
+    sides = [load(path) for path in (a, b)]
+    source, result = (figures(statistics_of(side.proto, len(side.buffer))) for side in sides)
+    return ModelReport(
+        path=a,
+        relation="pair",
+        outcome="compared",
+        compared_with=b,
+        source=source,
+        result=result,
+        verdict=verdict_report(compare(a, b, policy=policy, **more)),
+    )
 
 
 def _numbers(seed: int | None, samples: int | None) -> "tuple[Setting, ...]":

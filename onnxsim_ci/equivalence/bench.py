@@ -15,7 +15,7 @@ import onnx
 
 from onnxsim_ci.equivalence.randomness import has_random_nodes, seeded
 from onnxsim_ci.feeds import Runner
-from onnxsim_ci.runtime import Level, ModelImage, RunFailure, open_session, reference_run
+from onnxsim_ci.runtime import Level, ModelImage, RunFailure, isolated, open_session, reference_run
 
 
 class TimeIsUp(Exception):
@@ -110,6 +110,17 @@ class _SessionRunner:
             raise
 
 
+    def run_isolated(
+        self, feeds: Sequence[Mapping[str, Any]], outputs: Sequence[str], *, seconds: float | None = None
+    ) -> list[dict[str, Any] | RunFailure]:
+        limit = min((value for value in (self._bench.remaining(), seconds) if value is not None), default=None)
+        self._bench.runs += len(feeds)
+        if self._bench.fresh:
+            return isolated([lambda each=each: self._open().run(each, outputs) for each in feeds], seconds=limit)  # type: ignore[misc]
+        answers: list[dict[str, Any] | RunFailure] = self._session.run_isolated(feeds, outputs, seconds=limit)
+        return answers
+
+
 class _ReferenceRunner:
     """The reference evaluator; it has no levels, threads or time limit inside a run."""
 
@@ -123,6 +134,12 @@ class _ReferenceRunner:
         self._bench.remaining()
         self._bench.runs += 1
         return reference_run(self._image, feeds, outputs)
+
+    def run_isolated(
+        self, feeds: Sequence[Mapping[str, Any]], outputs: Sequence[str], *, seconds: float | None = None
+    ) -> list[dict[str, Any] | RunFailure]:
+        calls = [lambda each=each: self.run(each, outputs) for each in feeds]  # type: ignore[misc]
+        return isolated(calls, seconds=seconds)
 
 
 def _with_overrides(image: ModelImage, overrides: Mapping[str, np.ndarray] | None) -> ModelImage:
@@ -158,6 +175,11 @@ class _Defaulting:
         self, feeds: Mapping[str, Any], outputs: Sequence[str] | None = None, *, seconds: float | None = None
     ) -> dict[str, Any]:
         return self._runner.run(feeds, self._names if outputs is None else outputs, seconds=seconds)
+
+    def run_isolated(
+        self, feeds: Sequence[Mapping[str, Any]], outputs: Sequence[str], *, seconds: float | None = None
+    ) -> list[dict[str, Any] | RunFailure]:
+        return self._runner.run_isolated(feeds, outputs, seconds=seconds)
 
 
 class Subject:

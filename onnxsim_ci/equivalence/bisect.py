@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from onnxsim_ci.equivalence.verdict import Verdict
-from onnxsim_ci.runtime import ModelImage
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +30,8 @@ class Culprit:
 
 def find_culprit(
     count: int,
-    build: Callable[[int], ModelImage],
-    judge: Callable[[ModelImage], Verdict],
+    build: Callable[[int], T],
+    judge: Callable[[T], Verdict],
     *,
     failing: frozenset[str] = frozenset({"differs"}),
 ) -> Culprit:
@@ -37,19 +39,17 @@ def find_culprit(
 
     Args:
         count: Edits in the journal; the result of all of them has failed.
-        build: The model after the first k edits, 0 <= k <= count; 0 is the source as the engine writes it.
-        judge: A proof against the source, for example `Prover.judge`.
+        build: The result of the first k edits, 0 <= k <= count (an image, or whatever `judge` takes); 0 is
+            the source as the engine writes it.
+        judge: A proof of such a result against the source, for example `Prover.judge`.
         failing: Verdicts that count as failed. Give the verdict of the whole result.
 
     Returns: The culprit after at most ceil(log2(count)) + 2 re-runs. "Several edits together" when the
         verdicts are not those of one faulty edit: the end does not fail again, or the beginning fails.
     """
-    reruns = 0
     verdicts: dict[int, Verdict] = {}
 
     def fails(k: int) -> bool:
-        nonlocal reruns
-        reruns += 1
         verdicts[k] = judge(build(k))
         return verdicts[k].verdict in failing
 
@@ -61,12 +61,12 @@ def find_culprit(
         else:
             low = middle
     if low not in verdicts and fails(low):
-        return Culprit(index=None, verdict=verdicts[low], reason=_SEVERAL, reruns=reruns)
+        return Culprit(index=None, verdict=verdicts[low], reason=_SEVERAL, reruns=len(verdicts))
     if high not in verdicts and not fails(high):
-        return Culprit(index=None, verdict=None, reason=_SEVERAL, reruns=reruns)
-    assert reruns <= math.ceil(math.log2(max(count, 1))) + 2
+        return Culprit(index=None, verdict=None, reason=_SEVERAL, reruns=len(verdicts))
+    assert len(verdicts) <= math.ceil(math.log2(max(count, 1))) + 2
     reason = f"results pass up to edit {high - 1} and fail from edit {high} on (of {count})"
-    return Culprit(index=high - 1, verdict=verdicts[high], reason=reason, reruns=reruns)
+    return Culprit(index=high - 1, verdict=verdicts[high], reason=reason, reruns=len(verdicts))
 
 
 _SEVERAL = "several edits together: no single edit makes the difference"

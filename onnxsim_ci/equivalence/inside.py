@@ -26,8 +26,8 @@ from onnxsim_ci.feeds import Sample
 from onnxsim_ci.runtime import RunFailure
 
 _FIRST_GROUP = 8
+"""Values fetched by the first run; how large they are decides how many the next run fetches."""
 _GROUP_BYTES = 48 << 20
-_MOST_GROUP = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ class Insider:
             except RunFailure:
                 return
             total = sum(_bytes(value) for value in mine.values())
-            size = max(1, min(_MOST_GROUP, size * _GROUP_BYTES // max(total, 1)))
+            size = max(1, len(group) * _GROUP_BYTES // max(total, 1))
             yield ("inside", sample.seed, tuple(group)), replace(sample, answer=mine), other
 
     def _power(self, key: tuple[Any, ...], part: Sample) -> Power:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import onnx
 
@@ -35,42 +35,62 @@ _NAMES = (
 _MOST_KINDS = 12
 
 
-def judge_islands(side: SourceSide, result: Subject, edits: Edits, doubt: Verdict) -> Verdict:
-    """A verdict on what remains without the nodes that cannot be run; `doubt` where that proves nothing."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Islands:
+    """Source and result without the nodes that cannot be run."""
+
+    side: SourceSide
+    result: Subject
+    kinds: frozenset[str]
+    hidden: tuple[str, ...]
+    """Values of ROUNDING edits that lie in what was cut out."""
+
+    @property
+    def words(self) -> str:
+        """What was left out."""
+        return "the nodes that cannot be run were cut out: " + ", ".join(sorted(self.kinds))
+
+
+def cut_islands(side: SourceSide, result: Subject, edits: Edits) -> Islands | None:
+    """Both models cut at the same nodes, or None when nothing can be cut, or not alike."""
     kinds = _blocked_kinds(side)
-    if not kinds:
-        return doubt
     source_model, result_model = side.subject.model, result.model
-    blocked = _blocker(source_model, kinds)
-    if _anchors(source_model, blocked) != _anchors(result_model, _blocker(result_model, kinds)):
-        return doubt
-    hidden = _hidden(result_model, _blocker(result_model, kinds), edits)
-    if hidden:
-        reason = f"{doubt.reason}; a ROUNDING edit lies in what cannot be run: {hidden[0]!r}"
-        return replace(doubt, reason=reason, evidence=replace(doubt.evidence, uncovered=tuple(hidden)))
+    blocked, other_blocked = _blocker(source_model, kinds), _blocker(result_model, kinds)
+    if not kinds or _anchors(source_model, blocked) != _anchors(result_model, other_blocked):
+        return None
     types = value_types(source_model)
     part = without_nodes(source_model, blocked, types)
-    other = without_nodes(result_model, _blocker(result_model, kinds), types)
-    island = SourceSide(
-        side.subject.image.with_data(part.SerializeToString()),
-        replace(side.settings, data=None),
-        _bench(side.bench),
+    other = without_nodes(result_model, other_blocked, types)
+    bench = Bench(side.bench.remaining())
+    source_image = side.subject.image.with_data(part.SerializeToString())
+    return Islands(
+        side=SourceSide(source_image, replace(side.settings, data=None), bench),
+        result=Subject(result.image.with_data(other.SerializeToString()), bench),
+        kinds=kinds,
+        hidden=tuple(_hidden(result_model, other_blocked, edits)),
     )
+
+
+def judge_islands(side: SourceSide, result: Subject, edits: Edits, doubt: Verdict) -> Verdict:
+    """A verdict on what remains without the nodes that cannot be run; `doubt` where that proves nothing."""
+    islands = cut_islands(side, result, edits)
+    if islands is None:
+        return doubt
+    if islands.hidden:
+        reason = f"{doubt.reason}; a ROUNDING edit lies in what cannot be run: {islands.hidden[0]!r}"
+        return replace(doubt, reason=reason, evidence=replace(doubt.evidence, uncovered=islands.hidden))
     try:
-        verdict = judge_samples(
-            island, Subject(result.image.with_data(other.SerializeToString()), island.bench), edits
-        )
+        verdict = judge_samples(islands.side, islands.result, edits)
     except RuntimeRefusal as refusal:
-        verdict = Verdict(
-            verdict="differs", reason=f"the runtime cannot load the result's islands: {refusal}"
-        )
-    side.bench.absorb(island.bench)
-    return _named(verdict, doubt, kinds, edits)
+        return replace(doubt, reason=f"{doubt.reason}; islands of the result: {refusal}")
+    finally:
+        side.bench.absorb(islands.side.bench)
+    return _named(verdict, doubt, islands, edits)
 
 
-def _named(verdict: Verdict, doubt: Verdict, kinds: frozenset[str], edits: Edits) -> Verdict:
+def _named(verdict: Verdict, doubt: Verdict, islands: Islands, edits: Edits) -> Verdict:
     """The islands' verdict in words that say what was left out."""
-    without = "the nodes that cannot be run were cut out: " + ", ".join(sorted(kinds))
+    without = islands.words
     if verdict.verdict == "equivalent":
         evidence = replace(
             verdict.evidence, covered=edits.rounding_outputs, notes=(*verdict.evidence.notes, without)
@@ -79,11 +99,6 @@ def _named(verdict: Verdict, doubt: Verdict, kinds: frozenset[str], edits: Edits
     if verdict.verdict == "differs":
         return replace(verdict, reason=f"{verdict.reason}; {without}")
     return replace(doubt, reason=f"{doubt.reason}; islands: {verdict.reason}", evidence=verdict.evidence)
-
-
-def _bench(whole: Bench) -> Bench:
-    """A bench for the parts: the same time limit, counts of its own."""
-    return Bench(whole.remaining())
 
 
 def _blocker(model: onnx.ModelProto, kinds: frozenset[str]) -> Callable[[onnx.NodeProto], bool]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from onnxsim_ci.equivalence.bench import Bench, Subject, TimeIsUp
 from onnxsim_ci.equivalence.digest import canonical_digest
 from onnxsim_ci.equivalence.evidence import versions
-from onnxsim_ci.equivalence.exact import judge_exact, judge_intermediate
+from onnxsim_ci.equivalence.exact import informed, judge_exact, judge_intermediate
 from onnxsim_ci.equivalence.interface import interface_difference
 from onnxsim_ci.equivalence.islands import judge_islands
 from onnxsim_ci.equivalence.repro import Repro, save_repro
@@ -91,6 +91,8 @@ class Prover:
             return self._run(result, edits)
         except RuntimeRefusal as refusal:
             return Verdict(verdict="differs", reason=f"the runtime cannot load the result: {refusal}")
+        except OSError as error:
+            return Verdict(verdict="not run", reason=f"external data cannot be read: {error}")
         except RunFailure as failure:
             return Verdict(verdict="inconclusive", reason=f"a run of the source failed: {failure}")
 
@@ -113,6 +115,8 @@ class Prover:
                 return exact
             agreed = exact
         verdict = judge_samples(self._side, result, edits)
+        if edits is None and self._settings.hazards:
+            return informed(self._side, result, verdict)
         if edits is not None and edits.rounding_outputs and verdict.verdict in ("not run", "inconclusive"):
             verdict = self._islands(result, edits, verdict)
         return replace(verdict, evidence=replace(verdict.evidence, hazards=agreed))

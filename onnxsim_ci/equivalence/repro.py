@@ -62,19 +62,16 @@ def save_repro(
             _declare(part, {name: values[name] for name in inputs})
             image = ModelImage(data=part.SerializeToString(), custom_libraries=source.custom_libraries)
             answers.append(run_once(image, {name: values[name] for name in inputs})[value])
+            part.graph.output[0].type.CopyFrom(_type_of(answers[-1]))
     except (RunFailure, RuntimeRefusal, KeyError):
         return None
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "source.onnx").write_bytes(source_part.SerializeToString())
-    (folder / "result.onnx").write_bytes(result_part.SerializeToString())
-    np.savez(folder / "inputs.npz", **values)
-    return Repro(
-        source=folder / "source.onnx",
-        result=folder / "result.onnx",
-        inputs=folder / "inputs.npz",
-        value=value,
-        relative_l2=difference(*answers).relative_l2,
-    )
+    paths = folder / "source.onnx", folder / "result.onnx", folder / "inputs.npz"
+    paths[0].write_bytes(source_part.SerializeToString())
+    paths[1].write_bytes(result_part.SerializeToString())
+    np.savez(paths[2], **values)
+    shown = difference(*answers).relative_l2
+    return Repro(source=paths[0], result=paths[1], inputs=paths[2], value=value, relative_l2=shown)
 
 
 def _values(model: onnx.ModelProto) -> set[str]:
@@ -93,6 +90,9 @@ def _captured(source: Subject, names: list[str], sample: Sample) -> dict[str, An
 def _declare(part: onnx.ModelProto, values: Mapping[str, Any]) -> None:
     """Declare the inputs by the values that were captured."""
     for name, value in values.items():
-        element = onnx.numpy_helper.from_array(np.asarray(value)).data_type
-        type_ = tensor_type(element, np.shape(value))
-        part.graph.input.append(onnx.ValueInfoProto(name=name, type=type_))
+        part.graph.input.append(onnx.ValueInfoProto(name=name, type=_type_of(value)))
+
+
+def _type_of(value: Any) -> onnx.TypeProto:
+    element = onnx.numpy_helper.from_array(np.asarray(value)).data_type
+    return tensor_type(element, np.shape(value))

@@ -9,7 +9,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from onnxsim_ci.equivalence.bench import Subject
 from onnxsim_ci.equivalence.discrete import floats_before
@@ -165,16 +167,23 @@ class _Judge:
         if not watched:
             return None
         constants = side.planter.candidates(self._upstream)
-        if not constants:
-            rows = [row for row in comparison.rows() if row.name in watched]
-            moved = [row.name for row in rows if (row.relative_l2 or 0.0) > UNDISPUTED * 2.0**-23]
-            return f"no weights to plant errors in, and output {moved[0]!r} is not equal" if moved else None
         self._power = side.planter.check(constants, self._samples, watched, strict=comparison.bits_equal)
+        if self._power.planted == 0:
+            return self._unplanted(watched)
         if self._power.enough:
             return None
-        if self._power.planted == 0:
-            return "all weights that the edits depend on are zero: no error can be planted"
         return f"these inputs catch {self._power.caught} of {self._power.planted} planted 1 % weight errors"
+
+    def _unplanted(self, watched: set[str]) -> str | None:
+        """Without weights other than zero, outputs must be equal, and not the same number everywhere."""
+        rows = [row for row in self._comparison.rows() if row.name in watched]
+        moved = [row.name for row in rows if (row.relative_l2 or 0.0) > UNDISPUTED * 2.0**-23]
+        if moved:
+            return f"no weights to plant errors in, and output {moved[0]!r} is not equal"
+        answers = [sample.answer or {} for _, sample in self._samples]
+        if all(_is_uniform([answer[name] for answer in answers]) for name in watched):
+            return "no weights to plant errors in, and the outputs are the same number everywhere"
+        return None
 
     def _equivalent(self, inside: Inside | None = None) -> Verdict:
         count, comparison = len(self._samples), self._comparison
@@ -183,7 +192,7 @@ class _Judge:
         if self._tolerance is not None and not comparison.bits_equal:
             agree = f"are within rtol {self._tolerance.rtol:g}, atol {self._tolerance.atol:g}"
         caught = ""
-        if self._power is not None:
+        if self._power is not None and self._power.planted:
             caught = f"; {self._power.caught} of {self._power.planted} planted 1 % weight errors were caught"
         return Verdict(
             verdict="equivalent",
@@ -209,6 +218,15 @@ class _Judge:
             caught=power.caught if power else 0,
             planted=power.planted if power else 0,
         )
+
+
+def _is_uniform(values: list[Any]) -> bool:
+    """True when all elements of all values are one number: an output that carries no information."""
+    arrays = [value.ravel() for value in values if isinstance(value, np.ndarray)]
+    if len(arrays) < len(values):
+        return False
+    joined = np.concatenate(arrays)
+    return bool(np.unique(joined).size <= 1)
 
 
 def _input_bytes(sample: Sample) -> int:

@@ -21,14 +21,9 @@ from onnxsim_ci.runtime import ModelImage, RunFailure, RuntimeRefusal, reference
 
 LARGE_BYTES = 256 << 20
 _LARGE_SAMPLES = 3
+_UNLIMITED_SECONDS = 3600.0  # for the search of inputs, when the proof has no limit
 _REFERENCE_NODES = 2_000
 _REFERENCE_BYTES = 64 << 20
-_MISSING = (
-    "Could not find an implementation",
-    "NOT_IMPLEMENTED",
-    "is not a registered function/op",
-    "No Op registered",
-)
 
 
 class SourceSide:
@@ -58,7 +53,7 @@ class SourceSide:
         try:
             _ = self.subject.runner
         except RuntimeRefusal as refusal:
-            if not any(text in refusal.message for text in _MISSING):
+            if not refusal.lacks_kernel:
                 return f"the runtime cannot load the source: {refusal}"
             if not self._reference_knows():
                 return f"the runtime has no kernel for the source: {refusal}"
@@ -104,6 +99,7 @@ class SourceSide:
         if enough:
             return self._feeds[min(enough)]
         settings = self.settings
+        limit = settings.timeout_seconds or _UNLIMITED_SECONDS
         request = FeedRequest(
             samples=count,
             seed=settings.seed,
@@ -111,6 +107,8 @@ class SourceSide:
             data=settings.data,
             hints=settings.hints,
             symbol_values=settings.symbol_values,
+            seconds=limit * 0.4,
+            run_seconds=limit * 0.1,
         )
         feeds = make_feeds(self.subject.image, self.subject.runner, request, model=self.subject.model)
         self._feeds[count] = feeds

@@ -93,9 +93,10 @@ def weight_bytes(model: onnx.ModelProto) -> int:
 
 def _stored_bytes(tensor: TensorProto) -> int:
     if tensor.data_location == TensorProto.EXTERNAL:
-        return math.prod(tensor.dims) * _width(tensor.data_type)
-    size: int = tensor.ByteSize()
-    return len(tensor.raw_data) or size
+        count: int = math.prod(tensor.dims)
+        return count * _width(tensor.data_type)
+    size: int = len(tensor.raw_data) or tensor.ByteSize()
+    return size
 
 
 def _width(element: int) -> int:
@@ -136,7 +137,7 @@ def read(tensor: TensorProto, folder: str | None) -> np.ndarray:
 
 def nudged(array: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A copy in which every element moves by up to one unit in the last place; infinities and zeros stay."""
-    if array.dtype not in _HALF_ULP or not array.size:
+    if array.dtype not in _HALF_ULP:
         return array
     return _scaled(array, _HALF_ULP[array.dtype] * rng.uniform(-1, 1, min(array.size, _PATTERN_SIZE)))
 
@@ -148,6 +149,8 @@ def disturbed(array: np.ndarray, rng: np.random.Generator, size: float) -> np.nd
 
 def _scaled(array: np.ndarray, errors: np.ndarray) -> np.ndarray:
     """A copy times 1 + errors, tiled; block by block, so that nothing but the copy becomes memory."""
+    if not array.size:
+        return array
     wide = np.float32 if array.dtype == np.float16 else array.dtype
     factors = (1 + errors).astype(wide)
     result = np.array(array, order="C")

@@ -2,7 +2,8 @@
 
 They are made from an ordinary sample that the source accepts: some elements of every float input become
 special, or a free size becomes 0 or 1, or an initializer is overridden. A hazard for which the source
-accepts nothing yields no sample.
+accepts nothing yields no sample. They are run in a forked child: an empty size or a NaN ends the process in
+some kernels of the runtime.
 
 House: feeds; imports numpy and onnx.
 Touch: `HAZARDS` equals the names that rules may give (rewrite/contract); a test compares them.
@@ -23,6 +24,7 @@ from onnxsim_ci.feeds.search import Search
 from onnxsim_ci.feeds.sizes import Plan
 from onnxsim_ci.feeds.specs import InputSpec, input_specs, symbols_of
 from onnxsim_ci.feeds.values import FLOATS
+from onnxsim_ci.runtime import RunFailure
 
 Fill = Callable[[np.dtype[Any]], list[float]]
 
@@ -51,16 +53,18 @@ def hazard_feeds(
         seed: Seed of the places that become special.
     """
     specs = input_specs(model)
-    meanings = input_meanings(model, specs)
-    search = Search(runner, specs, meanings, FeedRequest(seed=seed, run_seconds=30.0))
-    found = []
+    search = Search(runner, specs, input_meanings(model, specs), FeedRequest(seed=seed))
+    made = []
     for number, hazard in enumerate(sorted(hazards)):
         for values in _versions(hazard, model, search, ordinary):
-            sample = replace(ordinary, values=values, profile=hazard, answer=None, seed=(seed, number))
-            answer = search.run(sample)
-            if answer is not None:
-                found.append(replace(sample, answer=answer))
-    return tuple(found)
+            made.append(replace(ordinary, values=values, profile=hazard, answer=None, seed=(seed, number)))
+    names = [value.name for value in model.graph.output]
+    answers = runner.run_isolated([sample.values for sample in made], names) if made else []
+    return tuple(
+        replace(sample, answer=answer)
+        for sample, answer in zip(made, answers, strict=True)
+        if not isinstance(answer, RunFailure)
+    )
 
 
 def _versions(
@@ -105,8 +109,8 @@ def _is_integer(value: Any) -> bool:
 
 
 def _is_free(meaning: Meaning) -> bool:
-    """No index, no mask and no operand of a division: every value of the type is harmless."""
-    return meaning.high is None and not (meaning.size_of or meaning.mask or meaning.divides or meaning.low)
+    """No index, no mask, no operand of a division, no size: every value of the type is harmless."""
+    return meaning.high is None and not (meaning.size_of or meaning.mask or meaning.delicate)
 
 
 def _special(value: np.ndarray, fill: Fill, rng: np.random.Generator) -> np.ndarray:

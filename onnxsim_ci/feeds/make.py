@@ -73,6 +73,8 @@ def make_feeds(
 
 
 def _reason(search: Search) -> str:
+    if search.timed_out:
+        return f"time limit: {search.failures[-1]}; give it smaller inputs with verify.shapes"
     said = search.failures[-1].splitlines()[0] if search.failures else "no input was accepted in time"
     return f"the model itself does not run: {said}; give it inputs with verify.data"
 

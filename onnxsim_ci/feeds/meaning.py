@@ -58,6 +58,7 @@ _COUNTS = {
     "Resize": 3,
     "TopK": 1,
 }
+_DELICATE = frozenset(["Div", "Mod", "OneHot", "Pad", "BitShift", *_COUNTS])
 _SMALL_CONSTANT = 8
 
 
@@ -75,8 +76,8 @@ class Meaning:
     mask: bool = False
     branch: bool = False
     """It is the condition of an If."""
-    divides: bool = False
-    """It reaches an integer Div or Mod: zero and the extremes would stop the process."""
+    delicate: bool = False
+    """It reaches, by any way, a division or a size: extremes would stop the process or fill the memory."""
 
     def limit(self, high: int) -> None:
         """Lower the upper limit."""
@@ -116,7 +117,19 @@ class _Reader:
                     fresh = [name for name in node.output if name and name not in seen]
                     seen.update(fresh)
                     todo.extend(fresh)
+        found.delicate = self._is_delicate(spec.name)
         return found
+
+    def _is_delicate(self, name: str) -> bool:
+        seen, todo = {name}, [name]
+        while todo:
+            for node, _ in self._readers.get(todo.pop(), ()):
+                if node.op_type in _DELICATE:
+                    return True
+                fresh = [output for output in node.output if output and output not in seen]
+                seen.update(fresh)
+                todo.extend(fresh)
+        return False
 
     def _limit(self, found: Meaning, node: onnx.NodeProto, index: int) -> None:
         op = node.op_type
@@ -130,8 +143,7 @@ class _Reader:
         elif _COUNTS.get(op) == index:
             found.low = max(found.low, 1)
             found.limit(5)
-        elif op in ("Div", "Mod"):
-            found.divides = True
+        elif op in ("Div", "Mod") and index == 1:
             found.low = max(found.low, 1)
         elif (op == "Sub" and index == 1) or (op == "Where" and index == 0):
             found.mask = True

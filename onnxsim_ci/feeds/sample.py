@@ -1,6 +1,6 @@
 """Values that pass between the makers of inputs and their readers.
 
-House: feeds; standard library only at import.
+House: feeds; standard library and runtime's failures.
 Touch: equivalence/evidence reads profile, sizes and seed; the report prints them.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from onnxsim_ci.runtime import RunFailure
 
 Value = Any
 
@@ -24,6 +26,11 @@ class Runner(Protocol):
         seconds: float | None = None,
     ) -> dict[str, Value]:
         """Outputs by name; raises RunFailure."""
+
+    def run_isolated(
+        self, feeds: Sequence[Mapping[str, Value]], outputs: Sequence[str], *, seconds: float | None = None
+    ) -> list[dict[str, Value] | RunFailure]:
+        """Answers to inputs that may end the process, or the failure in their place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,6 +50,8 @@ class Search:
         self.trials = 0
         self.failures: list[str] = []
         self.run_seconds = 0.0
+        self.timed_out = False
+        """The last run that was refused was stopped for its time."""
         self.default_high = 128
         self._started = time.monotonic()
 
@@ -120,8 +122,9 @@ class Search:
         try:
             answer = self.runner.run(sample.values, seconds=self.request.run_seconds)
         except RunFailure as failure:
-            seconds = f"one run took longer than {self.request.run_seconds:.0f} s"
-            self._note(seconds if failure.timed_out else failure.message)
+            self.timed_out = failure.timed_out
+            slow = f"one run takes longer than {self.request.run_seconds:.2g} s"
+            self._note(slow if failure.timed_out else failure.message)
             return None
         self.run_seconds = time.monotonic() - started
         return answer

@@ -18,13 +18,10 @@ from pathlib import Path
 
 from pebble import ProcessExpired, ProcessPool
 
-from onnxsim_ci.errors import InternalError
 from onnxsim_ci.fleet.memory import anonymous_bytes
-from onnxsim_ci.fleet.tasks import Done, Task, Worker, stopped_entry
-from onnxsim_ci.policy import format_bytes
-from onnxsim_ci.report import ModelReport, failed_entry
+from onnxsim_ci.fleet.tasks import POLL_SECONDS, Done, Task, Worker, died_entry, memory_entry, stopped_entry
+from onnxsim_ci.report import ModelReport
 
-POLL_SECONDS = 0.1
 SPARE_SECONDS = 600.0
 """What one model may take beyond the limit of its proof; past it the child is stopped."""
 
@@ -74,15 +71,11 @@ def _work_in_child(worker: Worker, task: Task, note: Path) -> ModelReport:
 def _ended(task: Task, ending: BaseException, *, is_over_memory: bool) -> ModelReport:
     """The entry of a model whose child did not come back."""
     if is_over_memory:
-        limit = format_bytes(task.policy.limits.memory)
-        return stopped_entry(task, f"memory limit: the child was stopped above {limit} (limits.memory)")
+        return memory_entry(task)
     if isinstance(ending, FutureTimeout):
         seconds = task.policy.verify.timeout + SPARE_SECONDS
         return stopped_entry(task, f"time limit: the child was stopped after {seconds:g} s")
-    code = getattr(ending, "exitcode", None)
-    return failed_entry(
-        task.path, InternalError(f"the worker died on this model (exit code {code})", where=task.path)
-    )
+    return died_entry(task, getattr(ending, "exitcode", None))
 
 
 class _MemoryWatch:

@@ -7,6 +7,7 @@ Touch: nothing else.
 import os
 from collections.abc import Sequence
 
+from onnxsim_ci.fleet.forked import is_possible, run_forked
 from onnxsim_ci.fleet.tasks import Done, Task, Worker, work
 from onnxsim_ci.report import ModelReport
 
@@ -22,7 +23,8 @@ def run_all(
 ) -> list[ModelReport]:
     """Reports of all tasks, in their order.
 
-    One task runs in this process: a child costs its start. Several run in children, whatever `jobs` is.
+    One task runs in a forked child where that is safe, else in this process: a new child costs its start.
+    Several run in children, whatever `jobs` is.
 
     Args:
         tasks: The models.
@@ -31,7 +33,7 @@ def run_all(
         worker: What is done with one task; a module-level function.
     """
     if len(tasks) == 1:
-        entries = [worker(tasks[0])]
+        entries = [run_forked(tasks[0], worker) if is_possible() else worker(tasks[0])]
         if on_done is not None:
             on_done(0, entries[0])
         return entries

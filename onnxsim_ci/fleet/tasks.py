@@ -1,15 +1,16 @@
 """One model to work on, as plain values that travel to a child process; and the work itself.
 
 House: fleet. May import api, report, policy and below.
-Touch: onnxsim_ci/api.py, whose `optimize` does the work.
+Touch: onnxsim_ci/api, whose `optimize` does the work.
 """
 
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from onnxsim_ci.policy import Policy
+from onnxsim_ci.policy import Policy, format_bytes
 from onnxsim_ci.report import ModelReport, VerdictReport, failed_entry
 
 
@@ -31,6 +32,9 @@ class Task:
     data: bytes | None = None
     save_repro: Path | None = None
 
+
+POLL_SECONDS = 0.1
+"""How often the memory of children is read."""
 
 Done = Callable[[int, ModelReport], None]
 """Called in the parent with index and entry of each finished model, in the order of the tasks."""
@@ -58,4 +62,17 @@ def work(task: Task) -> ModelReport:
 def stopped_entry(task: Task, reason: str) -> ModelReport:
     """The entry of a model that was left as it is because of a limit."""
     verdict = VerdictReport(verdict="not run", reason=reason)
-    return ModelReport(path=task.path, outcome="unproven", verdict=verdict, warnings=(f"not run: {reason}",))
+    return ModelReport(path=task.path, outcome="unproven", verdict=verdict)
+
+
+def memory_entry(task: Task) -> ModelReport:
+    """The entry of a model whose child took more memory than its policy allows."""
+    limit = format_bytes(task.policy.limits.memory)
+    return stopped_entry(task, f"memory limit: the child was stopped above {limit} (limits.memory)")
+
+
+def died_entry(task: Task, code: int | None) -> ModelReport:
+    """The entry of a model whose child did not come back: a crash of a library that works on it."""
+    names = {-number.value: number.name for number in signal.Signals}
+    how = names.get(code or 0, f"exit code {code}")
+    return stopped_entry(task, f"crash: the process that worked on this model died ({how})")

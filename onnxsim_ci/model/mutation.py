@@ -14,14 +14,9 @@ from typing import Any
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, SparseTensorProto, TensorProto, TypeProto, helper
 
-from onnxsim_ci.model.build import IR_WITHOUT_INPUT_INITIALIZERS
 from onnxsim_ci.model.graph import Graph, Node, Scope, Value
 from onnxsim_ci.model.operators import find_operator
 from onnxsim_ci.model.tensors import element_type, tensor_from_array
-
-SMALL_CONSTANT_BYTES = 1024
-"""In files before IR 4 a new constant up to this size is a Constant node, so that the IR version may stay."""
-
 
 def new_value(graph: Graph, scope: Scope, base: str) -> Value:
     """A value of `scope` under a name that nothing in the model uses."""
@@ -33,11 +28,11 @@ def new_value(graph: Graph, scope: Scope, base: str) -> Value:
 def new_constant(graph: Graph, scope: Scope, array: np.ndarray[Any, Any], base: str) -> Value:
     """A constant of `scope`: an initializer, or a Constant node where there may be none."""
     value = new_value(graph, scope, base)
-    hold_constant(graph, value, array)
+    hold_constant(value, array)
     return value
 
 
-def hold_constant(graph: Graph, value: Value, array: np.ndarray[Any, Any]) -> None:
+def hold_constant(value: Value, array: np.ndarray[Any, Any]) -> None:
     """Let `value`, whose producer is gone, be the constant `array` under its own name."""
     scope = value.scope
     value.data = array
@@ -45,11 +40,16 @@ def hold_constant(graph: Graph, value: Value, array: np.ndarray[Any, Any]) -> No
     value.dtype = element_type(array.dtype)
     value.shape = tuple(array.shape)
     value.content = None
-    early = graph.ir_version < IR_WITHOUT_INPUT_INITIALIZERS and array.nbytes <= SMALL_CONSTANT_BYTES
-    if scope.is_function or value.pins or early:
-        tensor = tensor_from_array(array, value.name)
-        node = new_node(scope, "Constant", [], [value], {"value": tensor}, order=-1)
-        value.tensor = node.proto.attribute[0].t
+    if scope.is_function or value.pins:
+        hold_in_node(value)
+
+
+def hold_in_node(value: Value) -> None:
+    """Let a Constant node produce the constant `value`, at the front of its scope."""
+    assert value.data is not None
+    tensor = tensor_from_array(value.data, value.name)
+    node = new_node(value.scope, "Constant", [], [value], {"value": tensor}, order=-1)
+    value.tensor = node.proto.attribute[0].t
 
 
 def make_node_proto(

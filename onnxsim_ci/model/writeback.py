@@ -12,7 +12,11 @@ from onnx import FunctionProto, GraphProto, ModelProto, TensorProto, ValueInfoPr
 
 from onnxsim_ci.model.build import IR_WITHOUT_INPUT_INITIALIZERS
 from onnxsim_ci.model.graph import GRAPH, GRAPHS, Graph, Node, Scope, Value
+from onnxsim_ci.model.mutation import hold_in_node
 from onnxsim_ci.model.tensors import tensor_from_array
+
+SMALL_CONSTANT_BYTES = 1024
+"""In files before IR 4 new constants up to this size become Constant nodes, so that the IR version may stay."""
 
 KeepInfo = Callable[[Value, ValueInfoProto], bool]
 
@@ -29,20 +33,29 @@ def write_back(graph: Graph, model: ModelProto, keep_info: KeepInfo) -> bool:
     for function in graph.functions:
         writer.scope(function)
     writer.unused_functions(graph, model)
-    raise_ir_version(graph, model)
+    settle_early_ir(graph, model)
     writer.scope(graph.root)
     return writer.changed
 
 
-def raise_ir_version(graph: Graph, model: ModelProto) -> None:
-    """Before IR 4 every initializer has to be an input; a new one makes the file IR 4.
+def settle_early_ir(graph: Graph, model: ModelProto) -> None:
+    """Before IR 4 every initializer has to be an input: where do new constants go?
 
-    The constants then leave the input list, else IR 4 would let callers override them.
+    Small ones become Constant nodes and the IR version stays. If a listed weight was replaced, or a new constant
+    is large, the file becomes IR 4; the constants then leave the input list, else callers could override them.
     """
-    root = graph.root
     if graph.ir_version >= IR_WITHOUT_INPUT_INITIALIZERS:
         return
-    if not new_initializers(root):
+    root = graph.root
+    for scope in graph.scopes():
+        if scope.parent is not None and not scope.is_function:
+            _hold_in_nodes(scope)
+    fresh = new_initializers(root)
+    if not fresh:
+        return
+    is_replaced = any(v.tensor is not None and not v.is_read for v in root.inputs)
+    if not is_replaced and all(v.data is not None and v.data.nbytes <= SMALL_CONSTANT_BYTES for v in fresh):
+        _hold_in_nodes(root)
         return
     graph.ir_version = model.ir_version = IR_WITHOUT_INPUT_INITIALIZERS
     constants = {v.name for v in root.inputs if v.tensor is not None}
@@ -52,6 +65,12 @@ def raise_ir_version(graph: Graph, model: ModelProto) -> None:
     root.inputs = [v for v in root.inputs if v.name not in constants]
     for name in constants:
         root.values[name].is_input = False
+
+
+def _hold_in_nodes(scope: Scope) -> None:
+    for value in new_initializers(scope):
+        if value.data is not None:
+            hold_in_node(value)
 
 
 def new_initializers(scope: Scope) -> list[Value]:

@@ -7,7 +7,7 @@ onnxsim_ci/report/gates.py judges by these fields.
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from onnxsim_ci.policy.fields import Bytes, Relative, Section, only
 from onnxsim_ci.policy.quantities import parse_allowance
@@ -69,3 +69,11 @@ class ReportOptions(Section):
     """Keep what the author's machine proved beside the model, or as a git note."""
     history: Annotated[bool, only(False)] = False  # noqa: FBT003 - the value, not a switch
     """Append one JSON line a model to the history."""
+
+    @field_validator("formats")
+    @classmethod
+    def _built(cls, formats: tuple[str, ...]) -> tuple[str, ...]:
+        missing = [name for name in formats if name not in ("text", "json")]
+        if missing:
+            raise ValueError(f"{', '.join(missing)} is not available yet in this version; text and json are")
+        return formats

@@ -1,7 +1,7 @@
 """What may be done to a model and how it must be proven: simplify, shapes, verify, limits.
 
 House: policy. May import pydantic and policy.fields.
-Touch: schema/policy.schema.json and docs/policy.md (`make docs`); onnxsim_ci/api.py compiles these fields.
+Touch: schema/policy.schema.json and docs/policy.md (`make docs`); onnxsim_ci/api compiles these fields.
 """
 
 from typing import Annotated, Literal

@@ -1,7 +1,7 @@
 """Reports made from plain values: what the flow calls, without knowing pydantic.
 
 House: report. May import policy (for the digest) and errors; sees core objects only through protocols.
-Touch: onnxsim_ci/api.py calls these.
+Touch: onnxsim_ci/api calls these.
 """
 
 import hashlib

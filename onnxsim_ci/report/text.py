@@ -29,7 +29,7 @@ def render_text(report: Report, console: Console, *, is_verbose: bool = False) -
         return
     console.print(overview(report.models))
     for entry in report.models:
-        trouble = _trouble(entry)
+        trouble = [*_missing_proof(entry), *_trouble(entry)]
         if trouble:
             console.print(Text(entry.path, style="bold"))
             console.print(Padding(Group(*trouble), (0, 0, 0, 2), expand=False))
@@ -165,6 +165,12 @@ def _rules(entry: ModelReport) -> Table:
         label = f"  {'rules' if index == 0 else '':<9}"
         table.add_row(Text(label, style="dim"), f"{use.count:>5,} x", Text(use.rule), Text(kind, style="dim"))
     return table
+
+
+def _missing_proof(entry: ModelReport) -> list[RenderableType]:
+    if entry.outcome not in ("unproven", "differs"):
+        return []
+    return [_line("proof", wording.proof(entry.verdict), _VERDICT_STYLES[entry.verdict.verdict])]
 
 
 def _trouble(entry: ModelReport) -> list[RenderableType]:

@@ -125,7 +125,7 @@ class Editor:
                 self.redirect(value, known)
                 return
             self.small[key] = value
-        hold_constant(self.graph, value, array)
+        hold_constant(value, array)
         self._again(value, far=True)
 
     def detach_and_hold(self, node: Node, value: Value, array: np.ndarray[Any, Any]) -> None:

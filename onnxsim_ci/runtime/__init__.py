@@ -10,6 +10,7 @@ Touch: the floor contract in pyproject.toml, which lets this room alone import o
 from onnxsim_ci.runtime.evaluation import evaluate_nodes, reference_run, run_once
 from onnxsim_ci.runtime.failures import RunFailure, RuntimeRefusal
 from onnxsim_ci.runtime.image import ModelImage
+from onnxsim_ci.runtime.isolation import isolated
 from onnxsim_ci.runtime.session import Level, Port, Session, Value, open_session
 from onnxsim_ci.runtime.support import runtime_supports, runtime_version
 
@@ -22,6 +23,7 @@ __all__ = [
     "Session",
     "Value",
     "evaluate_nodes",
+    "isolated",
     "open_session",
     "reference_run",
     "run_once",

@@ -19,6 +19,12 @@ _PREFIX = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ")
 _PLACE = re.compile(  # C++ file, line and signature, as onnxruntime 1.32 writes them before a message
     r"\S+\.(?:cc|h|hpp|cpp):\d+ [^()]*\((?:[^()]|\([^()]*\))*\) (?:const )?(?:\[with [^\]]*\] )?"
 )
+_NO_KERNEL = (
+    "NOT_IMPLEMENTED",
+    "Could not find an implementation",
+    "is not a registered function/op",
+    "No Op registered",
+)
 _LIMIT = 2000
 
 
@@ -32,6 +38,8 @@ class RuntimeTrouble(Exception):
             message: Full text, cut at 2000 characters.
             timed_out: The run was stopped because its time was over.
         """
+        self.lacks_kernel = any(text in message for text in _NO_KERNEL)
+        """The model may be valid: it names an operator, or a type of one, that the runtime cannot run."""
         self.message = _PLACE.sub("", _PREFIX.sub("", message.strip()))[:_LIMIT] or "no message"
         self.timed_out = timed_out
         super().__init__(self.message.splitlines()[0])

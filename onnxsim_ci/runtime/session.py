@@ -15,10 +15,12 @@ import enum
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from onnxsim_ci.runtime.exotic import array_of, needs_ort_values, ort_value_of
 from onnxsim_ci.runtime.failures import RunFailure, RuntimeRefusal
+from onnxsim_ci.runtime.isolation import isolated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,6 +98,12 @@ class Session:
         finally:
             if timer is not None:
                 timer.cancel()
+
+    def run_isolated(
+        self, feeds: Sequence[Mapping[str, Value]], outputs: Sequence[str], *, seconds: float | None = None
+    ) -> list[dict[str, Value] | RunFailure]:
+        """Answers to several sets of inputs from a forked child, for inputs that may end the process."""
+        return isolated([partial(self.run, each, outputs) for each in feeds], seconds=seconds)
 
     def _call(self, names: list[str], feeds: Mapping[str, Value], options: Any) -> list[Value]:
         if not self._exotic:

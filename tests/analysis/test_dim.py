@@ -1,7 +1,7 @@
 """Dims against concrete evaluation: every operation, bounds, quotients, claims.
 
-The strategy builds the same expression twice, as a Dim and as a function of concrete sizes; whatever canonical form
-the Dim took, both must agree for all sizes.
+The strategy builds the same expression twice, as a Dim and as a function of concrete sizes; whatever
+canonical form the Dim took, both must agree for all sizes.
 """
 
 from __future__ import annotations
@@ -225,7 +225,13 @@ def test_copied_size_is_exact_beside_what_it_depends_on() -> None:
 
 
 @pytest.mark.parametrize(
-    "step", [lambda d: d * d + 1, lambda d: maximum(d * 2, b) + d, lambda d: floordiv(d * d, 7)]
+    "step",
+    [
+        lambda d: d * d + 1,
+        lambda d: maximum(d * 2, b) + d,
+        lambda d: floordiv(d * d, 7),
+        lambda d: minimum(d + b, c) * d,
+    ],
 )
 def test_expressions_stay_small(step: Callable[[Dim], Dim]) -> None:
     dim: Dim = a

@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +187,17 @@ def test_a_budget_that_the_result_breaks_is_exit_1_and_nothing_is_written(here: 
     done = call("simplify", "models/a.onnx", "-o", "out.onnx")
     assert done.code == 1
     assert "budget.max_nodes: 1, allowed is 0 (onnxsim-ci.toml:2:1)" in done.out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_is_130_and_says_nothing_odd(here: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "onnxsim_ci", "simplify", "-", "-o", "out.onnx"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment) as process:
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"Traceback" not in error
+    assert not (here / "out.onnx").exists()

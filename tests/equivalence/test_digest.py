@@ -80,7 +80,8 @@ NESTED = """g (bool c, bool d, float[2] x) => (float[2] y) {
   k = Relu(x)
   y = If(c) <
     then_branch = t () => (float[2] o) {
-      o = If(d) <then_branch = tt () => (float[2] p) { p = %s(k) }, else_branch = ee () => (float[2] q) { q = Exp(k) }>
+      o = If(d) <then_branch = tt () => (float[2] p) { p = %s(k) },
+               else_branch = ee () => (float[2] q) { q = Exp(k) }>
     },
     else_branch = e () => (float[2] r) { r = Identity(k) }
   >

@@ -5,7 +5,8 @@ import pytest
 
 from onnxsim_ci.equivalence import ASPECTS, interface_difference
 
-TEXT = "g (float[N,4] x, int64[2] i, float[4] w = {1, 2, 3, 4}) => (float[N,4] y, int64[2] j) { y = Mul(x, w) j = Neg(i) }"
+TEXT = """g (float[N,4] x, int64[2] i, float[4] w = {1, 2, 3, 4}) => (float[N,4] y, int64[2] j)
+      { y = Mul(x, w) j = Neg(i) }"""
 
 
 def rename_output(m):

@@ -221,7 +221,8 @@ def test_models_without_float_weights_need_equal_outputs(image):
 def test_strings_and_integers_must_be_equal(image):
     words = "g (string[3] s, int64[3] i) => (string[3] t, int64[3] j) { t = Identity(s) j = %s }"
     source = image(words % "Add(i, i)")
-    two = "g (string[3] s, int64[3] i) => (string[3] t, int64[3] j) <int64 k = {2}> { t = Identity(s) j = Mul(i, k) }"
+    two = """g (string[3] s, int64[3] i) => (string[3] t, int64[3] j) <int64 k = {2}>
+      { t = Identity(s) j = Mul(i, k) }"""
     assert prove(source, image(two)).verdict == "equivalent"
     assert prove(source, image(two.replace("{2}", "{3}"))).verdict == "differs"
 

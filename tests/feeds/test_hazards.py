@@ -58,7 +58,8 @@ def test_overridable_initializers_are_overridden(hazards):
 
 
 def test_integer_extremes_spare_indices_and_divisors(hazards):
-    text = """g (int32[8] a, int64[8] i, int32[8] d) => (int32[8] y, float[8] z, int32[8] q) <float[3] t = {1, 2, 3}> {
+    text = """g (int32[8] a, int64[8] i, int32[8] d) =>
+      (int32[8] y, float[8] z, int32[8] q) <float[3] t = {1, 2, 3}> {
       y = Abs(a) z = Gather(t, i) q = Div(d, d) }"""
     sample = hazards(text, {"integer_extremes"})["integer_extremes"]
     assert np.iinfo(np.int32).min in sample.values["a"]
@@ -75,3 +76,11 @@ def test_half_floats_have_their_own_extremes(hazards):
 
 def test_unknown_names_are_ignored(hazards):
     assert hazards(FLOATS, {"no such hazard"}) == {}
+
+
+def test_integers_that_become_a_size_on_the_way_are_spared(hazards):
+    text = """g (int64[2] n, int64[8] a) => (float[A,B] y, int64[8] b) <int64 k = {2}> {
+      m = Mul(n, k) c = Abs(m) l = Clip(c, k, k) y = ConstantOfShape(l) b = Neg(a) }"""
+    sample = hazards(text, {"integer_extremes"})["integer_extremes"]
+    assert np.abs(sample.values["n"]).max() < 1000
+    assert np.iinfo(np.int64).max in sample.values["a"]

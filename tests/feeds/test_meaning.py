@@ -42,11 +42,12 @@ def test_one_hot_depth_limits(model):
 def test_comparisons_divisors_masks_and_branches(model):
     text = """g (int64 i, int64 j, bool b, bool m, float[2] x) => (float[2] y, bool e, int64 q, float[2] w) {
       k = Constant<value = int64 {16000}>() e = Equal(i, k) q = Div(k, j) w = Where(m, x, x)
-      y = If(b) <then_branch = t () => (float[2] p) { p = Relu(x) }, else_branch = f () => (float[2] r) { r = Neg(x) }>
+      y = If(b) <then_branch = t () => (float[2] p) { p = Relu(x) },
+               else_branch = f () => (float[2] r) { r = Neg(x) }>
     }"""
     built = model(text)
     assert meaning_of(built, "i").compared == [16000]
-    assert meaning_of(built, "j").divides
+    assert meaning_of(built, "j").delicate
     assert meaning_of(built, "j").low == 1
     assert meaning_of(built, "m").mask
     assert meaning_of(built, "b").branch

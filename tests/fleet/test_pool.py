@@ -22,6 +22,8 @@ from onnxsim_ci.report import ModelReport
 def worker(task):
     if task.path == "dies":
         os._exit(11)
+    if task.path == "aborts":
+        os.abort()
     if task.path == "eats":
         hoard = [bytearray(os.urandom(1 << 20)) for _ in range(400)]
         time.sleep(60)
@@ -33,7 +35,8 @@ if __name__ == "__main__":
     done = []
     tasks = [Task(path=name, policy=policy) for name in sys.argv[1:]]
     entries = run_all(tasks, jobs=2, on_done=lambda index, entry: done.append(index), worker=worker)
-    print(json.dumps({"done": done, "parent": os.getpid(), "models": [entry.model_dump(mode="json") for entry in entries]}))
+    models = [entry.model_dump(mode="json") for entry in entries]
+    print(json.dumps({"done": done, "parent": os.getpid(), "models": models}))
 """
 
 
@@ -52,9 +55,10 @@ def test_a_dead_worker_costs_one_file_and_results_keep_their_order(tmp_path: Pat
     models = found["models"]
     assert isinstance(models, list)
     assert [entry["path"] for entry in models] == ["a", "dies", "b", "c"]
-    assert [entry["outcome"] for entry in models] == ["unchanged", "failed", "unchanged", "unchanged"]
-    assert models[1]["failure"]["exit_code"] == 70
-    assert "exit code 11" in models[1]["failure"]["message"]
+    assert [entry["outcome"] for entry in models] == ["unchanged", "unproven", "unchanged", "unchanged"]
+    assert (
+        models[1]["verdict"]["reason"] == "crash: the process that worked on this model died (exit code 11)"
+    )
     assert found["done"] == [0, 1, 2, 3]
     assert str(found["parent"]) not in {warning for entry in models for warning in entry["warnings"]}
 
@@ -69,7 +73,28 @@ def test_a_child_over_the_memory_limit_is_stopped_and_its_model_left_as_it_is(tm
     )
 
 
-def test_one_model_stays_in_this_process() -> None:
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="one model is forked on Linux only")
+@pytest.mark.parametrize(
+    ("name", "outcome", "reason"),
+    [
+        ("fine", "unchanged", "nothing was compared"),
+        ("aborts", "unproven", "crash: the process that worked on this model died (SIGABRT)"),
+        ("eats", "unproven", "memory limit: the child was stopped above 200MiB (limits.memory)"),
+    ],
+)
+def test_one_model_is_isolated_by_a_fork(tmp_path: Path, name: str, outcome: str, reason: str) -> None:
+    found = probe(tmp_path, name)
+    models = found["models"]
+    assert isinstance(models, list)
+    assert (models[0]["outcome"], models[0]["verdict"]["reason"]) == (outcome, reason)
+    assert str(found["parent"]) not in models[0]["warnings"]
+
+
+def test_where_a_runtime_is_loaded_one_model_stays_in_this_process() -> None:
+    import onnxruntime
+
+    assert onnxruntime.__version__
+
     def worker(task: Task) -> ModelReport:
         return ModelReport(path=task.path, outcome="unchanged", warnings=(str(os.getpid()),))
 

@@ -58,6 +58,10 @@ CASES = [
         "[[overrides]]\nfiles = ['a']\n[[overrides]]\nfiles = ['a']",
         "1:3: overrides: two overrides have the same files ['a']; merge them",
     ),
+    (
+        "[report]\nformats = ['text', 'html']",
+        "2:1: report.formats: html is not available yet in this version; text and json are",
+    ),
     ("verify = 3", "1:1: verify: expected a table, not 3"),
     ("version = 2", "1:1: version: version 2 is not known to onnxsim-ci 0.1.0, which reads 1"),
     (

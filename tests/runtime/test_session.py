@@ -11,7 +11,8 @@ import pytest
 
 from onnxsim_ci.runtime import Level, ModelImage, RunFailure, RuntimeRefusal, open_session
 
-SCALE = "g (float[N,4] x) => (float[N,4] y, float[N,4] z) <float[4] w = {1, 2, 3, 4}> { y = Mul(x, w) z = Neg(y) }"
+SCALE = """g (float[N,4] x) => (float[N,4] y, float[N,4] z) <float[4] w = {1, 2, 3, 4}>
+      { y = Mul(x, w) z = Neg(y) }"""
 LOOP = """
 g (int64 count, float[64,64] x) => (float[64,64] y) {
   go = Constant<value = bool {1}>()
@@ -54,7 +55,8 @@ def test_refusal_carries_the_first_line_without_source_places(image):
     with pytest.raises(RuntimeRefusal) as caught:
         open_session(
             image(
-                '<ir_version: 8, opset_import: ["" : 17, "my" : 1]> g (float x) => (float y) { y = my.Odd(x) }'
+                """<ir_version: 8, opset_import: ["" : 17, "my" : 1]> g (float x) => (float y)
+      { y = my.Odd(x) }"""
             )
         )
     assert "Odd" in str(caught.value)
@@ -133,7 +135,8 @@ def test_bfloat16_passes_both_ways(image):
 
 
 def test_sequences_strings_and_empty_tensors(image):
-    text = "g (seq(float[K]) s, string[2] t) => (float[M] y, string[2] u) { y = ConcatFromSequence<axis = 0>(s) u = Identity(t) }"
+    text = """g (seq(float[K]) s, string[2] t) => (float[M] y, string[2] u)
+      { y = ConcatFromSequence<axis = 0>(s) u = Identity(t) }"""
     answer = open_session(image(text)).run(
         {"s": [np.ones(2, np.float32), np.zeros(0, np.float32)], "t": np.array(["a", "é"], object)}
     )

@@ -4,11 +4,12 @@ Belongs here: element types, shapes and contents of outputs in terms of those of
 here: merging them into values (`analysis.learning`), anything about rewriting.
 
 House: analysis. May import model.
-Touch: an entry of a table needs a case in tests/analysis/transfer_cases.py; a test fails for one without.
+Touch: an entry of a table needs a case in tests/analysis/transfer_cases.toml; a test fails for one without.
 """
 
 from onnxsim_ci.analysis.transfer import (
     arithmetic,
+    element_types,
     elementwise,
     linear,
     movement,
@@ -16,6 +17,7 @@ from onnxsim_ci.analysis.transfer import (
     reduction,
     reshaping,
     shape_chain,
+    sizing,
     window,
 )
 from onnxsim_ci.analysis.transfer.reading import (
@@ -24,6 +26,7 @@ from onnxsim_ci.analysis.transfer.reading import (
     ShapeFunction,
     ShapesFunction,
     TypeFunction,
+    TypesFunction,
 )
 
 SHAPES: dict[str, ShapeFunction] = {
@@ -33,14 +36,16 @@ SHAPES: dict[str, ShapeFunction] = {
     **reduction.SHAPES,
     **reshaping.SHAPES,
     **shape_chain.SHAPES,
+    **sizing.SHAPES,
     **window.SHAPES,
 }
-"""Shape of the first output by operator."""
+"""Shape of the only output by operator."""
 
 OUTPUT_SHAPES: dict[str, ShapesFunction] = {
     **elementwise.OUTPUT_SHAPES,
     **movement.OUTPUT_SHAPES,
     **recurrent.OUTPUT_SHAPES,
+    **sizing.OUTPUT_SHAPES,
     **window.OUTPUT_SHAPES,
 }
 """Shapes of all outputs by operator, where there are several."""
@@ -51,5 +56,8 @@ CONTENTS: dict[str, ContentFunction] = {**arithmetic.CONTENTS, **shape_chain.CON
 OUTPUT_CONTENTS: dict[str, ContentsFunction] = shape_chain.OUTPUT_CONTENTS
 """Contents of all outputs by operator."""
 
-ELEMENT_TYPES: dict[str, TypeFunction] = elementwise.ELEMENT_TYPES
-"""Element type of the first output by operator."""
+ELEMENT_TYPES: dict[str, TypeFunction] = element_types.ELEMENT_TYPES
+"""Element type of the only output by operator."""
+
+OUTPUT_TYPES: dict[str, TypesFunction] = element_types.OUTPUT_TYPES
+"""Element types of all outputs by operator, where there are several."""

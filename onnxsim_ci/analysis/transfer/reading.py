@@ -27,6 +27,8 @@ ContentsFunction: TypeAlias = "Callable[[Node, Facts], Sequence[Content | None] 
 """Contents of all outputs."""
 TypeFunction: TypeAlias = "Callable[[Node, Facts], int]"
 """Element type of the first output; 0 when it cannot be told."""
+TypesFunction: TypeAlias = "Callable[[Node, Facts], Sequence[int]]"
+"""Element types of all outputs."""
 
 
 def shape_at(node: Node, facts: Facts, index: int) -> Shape | None:

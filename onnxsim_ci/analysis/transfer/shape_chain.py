@@ -186,7 +186,6 @@ CONTENTS: dict[str, ContentFunction] = {
     "Concat": _concat,
     "ConstantOfShape": _constant_of_shape,
     "Expand": _expand,
-    "Flatten": _reranked,
     "Gather": _gather,
     "GatherElements": _gather_elements,
     "Identity": _same,
