@@ -94,8 +94,8 @@ def _learn_inputs(root: Scope) -> dict[str, Dim]:
 
 
 def _input_dim(value: Value, axis: int, dim: TensorShapeProto.Dimension) -> Dim:
-    """Static sizes are checked by every runtime; names are claims."""
-    if dim.HasField("dim_value") and dim.dim_value >= 0:
+    """Static sizes are checked by every runtime; names are claims, and exporters write 0 for "not known"."""
+    if dim.HasField("dim_value") and dim.dim_value > 0:
         return dim.dim_value
     claim = "" if is_anonymous(dim.dim_param) else dim.dim_param
     return axis_symbol(value, axis, claim=claim, is_vague=False)

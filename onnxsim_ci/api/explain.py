@@ -57,7 +57,9 @@ def explain(model: Model, subject: str | None = None, *, policy: Policy | None =
         return fired
     declined = [
         Explanation(rule=rule, node=node, fired=False, reason=reason)
-        for rule, node, reason in refusals_of(build_graph(candidate.proto), candidate.proto, source.loaded.weights, plan, subject)
+        for rule, node, reason in refusals_of(
+            build_graph(candidate.proto), candidate.proto, source.loaded.weights, plan, subject
+        )
     ]
     is_rule = subject in {r.id for r in RULES}
     if not fired and not declined and not is_rule:

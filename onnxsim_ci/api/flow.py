@@ -80,7 +80,8 @@ def optimize(
     save_repro: Path | None = None,
     cache: ResultsCache | None = None,
 ) -> Result:
-    """Simplify one model, prove the result, and write it if a place is given and the policy's conditions hold.
+    """Simplify one model, prove the result, and write it if a place is given and the policy's conditions
+    hold.
 
     Args:
         model: Path, serialized bytes or ModelProto; it is not changed.
@@ -106,7 +107,9 @@ def optimize(
     clock.lap("analyse")
     first = _within_growth(source, plan_of(chosen, frozenset(rule for rule, _ in known)), chosen)
     if first.outcome.problem is not None:
-        refuse_if_not_runnable(load(loaded.buffer if loaded.path is None else loaded.path), first.outcome.problem)
+        refuse_if_not_runnable(
+            load(loaded.buffer if loaded.path is None else loaded.path), first.outcome.problem
+        )
     clock.lap("rewrite")
     proven = _prove(source, first, chosen, save_repro)
     clock.lap("prove")
@@ -133,7 +136,9 @@ def _settled(policy: Policy, proto: ModelProto) -> Policy:
     from onnxsim_ci.model import stored_bytes
 
     weights = sum(stored_bytes(t.data_type, t.dims) for t in proto.graph.initializer)
-    dynamic = any(not d.HasField("dim_value") for i in proto.graph.input for d in i.type.tensor_type.shape.dim)
+    dynamic = any(
+        not d.HasField("dim_value") for i in proto.graph.input for d in i.type.tensor_type.shape.dim
+    )
     return policy.settled(live_weight_bytes=weights, has_dynamic_inputs=dynamic)
 
 
@@ -184,5 +189,3 @@ def _remember(store: ResultsCache, written: Path, proven: Proven, known: tuple[t
     if refusals:
         digest = hashlib.sha256(written.read_bytes()).hexdigest()
         store.write(digest, Known(refusals=refusals))
-
-

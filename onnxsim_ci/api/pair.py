@@ -39,5 +39,7 @@ def verify(a: Model, b: Model, *, policy: Policy | None = None, save_repro: Path
         return verdict
     digests = [canonical_digest(make_candidate(side, exact).proto) for side in sides]
     if digests[0] is not None and digests[0] == digests[1]:
-        return Verdict(verdict="equivalent", basis="digest", reason="both are the same after bit-identical rewrites")
+        return Verdict(
+            verdict="equivalent", basis="digest", reason="both are the same after bit-identical rewrites"
+        )
     return verdict

@@ -33,7 +33,9 @@ class Proven:
     refusals: tuple[tuple[str, str], ...]
 
 
-def prove(source: Source, first: Candidate, settings: ProofSettings, *, quarantines: bool, repro: Path | None) -> Proven:
+def prove(
+    source: Source, first: Candidate, settings: ProofSettings, *, quarantines: bool, repro: Path | None
+) -> Proven:
     """Prove `first`, leaving rules out until a result passes; the last one may still be unproven."""
     prover = Prover(source.image, settings)
     candidate = first
@@ -46,7 +48,11 @@ def prove(source: Source, first: Candidate, settings: ProofSettings, *, quaranti
         refusals.append((rule, reason))
         candidate = make_candidate(source, _without(candidate.plan, rule))
         verdict = _judge(prover, candidate)
-    if _may_retreat(verdict, quarantines=quarantines) and candidate.plan.rounding and _has_rounding(candidate):
+    if (
+        _may_retreat(verdict, quarantines=quarantines)
+        and candidate.plan.rounding
+        and _has_rounding(candidate)
+    ):
         refusals.append((ROUNDING, verdict.reason))
         candidate = make_candidate(source, _without(candidate.plan, ROUNDING))
         verdict = _judge(prover, candidate)
@@ -83,11 +89,12 @@ def _blame(prover: Prover, candidate: Candidate, verdict: Verdict, repro: Path |
     def build(count: int) -> Candidate:
         return make_candidate(candidate.source, replace(candidate.plan, limit=count))
 
-    culprit = find_culprit(len(records), build, lambda c: _judge(prover, c), failing=frozenset({verdict.verdict}))
+    culprit = find_culprit(
+        len(records), build, lambda c: _judge(prover, c), failing=frozenset({verdict.verdict})
+    )
     if culprit.index is None:
         return ROUNDING, f"several edits together: {verdict.reason}"
     record = records[culprit.index]
     if repro is not None:
         prover.save_repro(repro, candidate.image, record.value)
     return record.rule, f"at {record.node!r}: {verdict.reason}"
-

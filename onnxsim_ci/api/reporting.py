@@ -57,7 +57,9 @@ def outcome_of(proven: Proven, policy: Policy) -> Decision:
     is_off = policy.verify.mode == "off"
     if verdict.verdict != "equivalent" and not is_off and policy.verify.mode != "best-effort":
         return Decision(outcome="unproven", is_kept=False, may_write=False)
-    judged = budget_judgements(figures(candidate.source.statistics), figures(candidate.statistics), policy.budget)
+    judged = budget_judgements(
+        figures(candidate.source.statistics), figures(candidate.statistics), policy.budget
+    )
     if not may_write(judged):
         return Decision(outcome="over budget", is_kept=False, may_write=False)
     return Decision(outcome="simplified", is_kept=True, may_write=True)

@@ -1,6 +1,7 @@
 """Refuse models that are not whole, and only those.
 
-The checker and strict inference both refuse some models that run; where one of them objects, the runtime decides.
+The checker and strict inference both refuse some models that run; where one of them objects, the runtime
+decides.
 
 House: api. May import model, runtime, errors.
 Touch: `model/validity.py` holds the checks that need no runtime.
@@ -12,8 +13,16 @@ from onnxsim_ci.errors import BadInput
 from onnxsim_ci.model import Graph, LoadedModel, Limits, check_content, checker_problem, image_of
 from onnxsim_ci.runtime import ModelImage, RuntimeRefusal, open_session
 
-NO_KERNEL = ("NOT_IMPLEMENTED", "Could not find an implementation", "is not a registered function/op")
-"""What ONNX Runtime says about a valid model that it has no kernel for."""
+NO_KERNEL = (
+    "NOT_IMPLEMENTED",
+    "Could not find an implementation",
+    "is not a registered function/op",
+    "No Op registered for",
+)
+"""What ONNX Runtime says about a valid model that it has no kernel for, custom operators among them."""
+
+TOLERATED = ("This number of op outputs should be 3 when Training_mode = True",)
+"""Findings that make no model meaningless: exporters write a training BatchNormalization with its one used output."""
 
 
 def refuse_broken(loaded: LoadedModel, graph: Graph, limits: Limits) -> None:
@@ -30,6 +39,8 @@ def refuse_broken(loaded: LoadedModel, graph: Graph, limits: Limits) -> None:
 
 def refuse_if_not_runnable(loaded: LoadedModel, problem: str) -> None:
     """Raise BadInput with `problem` when the runtime does not load the model either."""
+    if any(sign in problem for sign in TOLERATED):
+        return
     where = str(loaded.path) if loaded.path else "the model"
     data, folder = image_of(loaded.proto, loaded.weights, loaded.path)
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -109,16 +110,20 @@ class _SessionRunner:
                 raise TimeIsUp from None
             raise
 
-
     def run_isolated(
         self, feeds: Sequence[Mapping[str, Any]], outputs: Sequence[str], *, seconds: float | None = None
     ) -> list[dict[str, Any] | RunFailure]:
-        limit = min((value for value in (self._bench.remaining(), seconds) if value is not None), default=None)
+        limit = min(
+            (value for value in (self._bench.remaining(), seconds) if value is not None), default=None
+        )
         self._bench.runs += len(feeds)
         if self._bench.fresh:
-            return isolated([lambda each=each: self._open().run(each, outputs) for each in feeds], seconds=limit)  # type: ignore[misc]
+            return isolated([partial(self._run_fresh, each, outputs) for each in feeds], seconds=limit)
         answers: list[dict[str, Any] | RunFailure] = self._session.run_isolated(feeds, outputs, seconds=limit)
         return answers
+
+    def _run_fresh(self, feeds: Mapping[str, Any], outputs: Sequence[str]) -> dict[str, Any]:
+        return dict(self._open().run(feeds, outputs))
 
 
 class _ReferenceRunner:
@@ -138,8 +143,7 @@ class _ReferenceRunner:
     def run_isolated(
         self, feeds: Sequence[Mapping[str, Any]], outputs: Sequence[str], *, seconds: float | None = None
     ) -> list[dict[str, Any] | RunFailure]:
-        calls = [lambda each=each: self.run(each, outputs) for each in feeds]  # type: ignore[misc]
-        return isolated(calls, seconds=seconds)
+        return isolated([partial(self.run, each, outputs) for each in feeds], seconds=seconds)
 
 
 def _with_overrides(image: ModelImage, overrides: Mapping[str, np.ndarray] | None) -> ModelImage:

@@ -6,14 +6,16 @@ Touch: rewrite's result classes give `exact` its meaning.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from onnxsim_ci.equivalence.bench import Subject
 from onnxsim_ci.equivalence.differences import difference
 from onnxsim_ci.equivalence.islands import cut_islands
 from onnxsim_ci.equivalence.source_side import SourceSide
 from onnxsim_ci.equivalence.verdict import Edits, Evidence, Verdict
-from onnxsim_ci.feeds import Sample, hazard_feeds
+from onnxsim_ci.feeds import Sample
 from onnxsim_ci.runtime import RunFailure, RuntimeRefusal
 
 _SAMPLES = 2
@@ -27,22 +29,28 @@ def judge_exact(side: SourceSide, result: Subject, edits: Edits) -> Verdict:
     """
     if side.refusal is not None:
         return _on_islands(side, result, edits) or _unrun(side.refusal)
+    runner = result.runner
     feeds = side.feeds(_SAMPLES)
     if feeds.reason is not None:
-        _ = result.runner
         return _unrun(feeds.reason)
-    samples = list(side.samples(_SAMPLES))
-    for _, sample in samples:
-        fault = _fault(side, result, sample)
+    samples = [sample for _, sample in side.samples(_SAMPLES)]
+    for sample in samples:
+        try:
+            answer: dict[str, Any] | RunFailure = runner.run(sample.values, list(sample.answer or ()))
+        except RunFailure as failure:
+            answer = failure
+        fault = _fault(side, sample, answer)
+        if fault is not None and fault.verdict == "inconclusive":
+            return _unrun(fault.reason)
         if fault is not None:
             return fault
-    hazards = judge_intermediate(side, result, edits.hazards)
+    hazards = judge_hazards(side, result, edits.hazards)
     if isinstance(hazards, Verdict):
         return hazards
     evidence = Evidence(
         samples=len(samples),
-        sizes=tuple(sample.sizes for _, sample in samples),
-        profiles=tuple(sample.profile for _, sample in samples),
+        sizes=tuple(sample.sizes for sample in samples),
+        profiles=tuple(sample.profile for sample in samples),
         noise_units=0.0,
         hazards=hazards,
     )
@@ -50,45 +58,44 @@ def judge_exact(side: SourceSide, result: Subject, edits: Edits) -> Verdict:
     return Verdict(verdict="equivalent", basis="exact", reason=reason, evidence=evidence)
 
 
-def judge_intermediate(
-    side: SourceSide, exact: Subject, hazards: frozenset[str]
-) -> Verdict | tuple[str, ...]:
-    """The hazards under which source and EXACT model agree bit for bit, or the verdict that they do not."""
-    if not hazards or side.refusal is not None:
-        return ()
-    ordinary = next((sample for _, sample in side.samples(_SAMPLES)), None)
-    if ordinary is None:
-        return ()
-    agreed = []
-    for sample in hazard_feeds(
-        side.subject.model, side.subject.runner, ordinary, hazards, seed=side.settings.seed
-    ):
-        fault = _fault(side, exact, sample)
-        if fault is not None:
-            return fault
-        agreed.append(sample.profile)
-    return tuple(dict.fromkeys(agreed))
+def judge_hazards(side: SourceSide, exact: Subject, hazards: frozenset[str]) -> Verdict | tuple[str, ...]:
+    """The hazards under which source and EXACT model agree bit for bit, or the verdict that they do not.
+
+    Raises:
+        RuntimeRefusal: The source can be loaded and the other model cannot.
+    """
+    faults = _hazard_faults(side, exact, hazards)
+    found = next((fault for _, fault in faults if fault is not None and fault.verdict == "differs"), None)
+    return found or tuple(dict.fromkeys(sample.profile for sample, fault in faults if fault is None))
 
 
 def informed(side: SourceSide, result: Subject, verdict: Verdict) -> Verdict:
     """The verdict with a note for each of the user's hazards; without a journal they decide nothing."""
-    ordinary = None if side.refusal else next((sample for _, sample in side.samples(side.wanted)), None)
-    if ordinary is None:
-        return verdict
-    agreed, notes = list[str](), list[str]()
-    runner, seed = side.subject.runner, side.settings.seed
-    for sample in hazard_feeds(side.subject.model, runner, ordinary, side.settings.hazards, seed=seed):
-        fault = _fault(side, result, sample)
-        if fault is None:
-            agreed.append(sample.profile)
-        else:
-            notes.append(f"for information: bits differ on a {sample.profile} sample")
+    faults = _hazard_faults(side, result, side.settings.hazards)
+    agreed = [sample.profile for sample, fault in faults if fault is None]
+    notes = [
+        f"for information: bits differ on a {sample.profile} sample"
+        for sample, fault in faults
+        if fault is not None
+    ]
     evidence = replace(
         verdict.evidence,
         hazards=tuple(dict.fromkeys(agreed)),
         notes=(*verdict.evidence.notes, *dict.fromkeys(notes)),
     )
     return replace(verdict, evidence=evidence)
+
+
+def _hazard_faults(
+    side: SourceSide, other: Subject, hazards: frozenset[str]
+) -> list[tuple[Sample, Verdict | None]]:
+    samples = side.hazards(hazards)
+    if not samples:
+        return []
+    names = list(samples[0].answer or ())
+    answers = other.runner.run_isolated([sample.values for sample in samples], names)
+    side.bench.remaining()  # an answer that is missing because time is up is no fault
+    return [(sample, _fault(side, sample, answer)) for sample, answer in zip(samples, answers, strict=True)]
 
 
 def _on_islands(side: SourceSide, result: Subject, edits: Edits) -> Verdict | None:
@@ -108,21 +115,17 @@ def _on_islands(side: SourceSide, result: Subject, edits: Edits) -> Verdict | No
 
 
 def _unrun(why: str) -> Verdict:
-    return Verdict(
-        verdict="equivalent", basis="exact", reason=f"every edit is EXACT; no sample was run: {why}"
-    )
+    reason = f"every edit is EXACT; no sample is evidence: {why}"
+    return Verdict(verdict="equivalent", basis="exact", reason=reason)
 
 
-def _fault(side: SourceSide, exact: Subject, sample: Sample) -> Verdict | None:
-    """A verdict other than equivalent when one sample tells the two models apart."""
-    assert sample.answer is not None
+def _fault(side: SourceSide, sample: Sample, answer: Mapping[str, Any] | RunFailure) -> Verdict | None:
+    """A verdict other than equivalent when an answer differs from the source's in a single bit."""
     evidence = Evidence(samples=1, sizes=(sample.sizes,), profiles=(sample.profile,))
-    try:
-        answer = exact.runner.run(sample.values, list(sample.answer))
-    except RunFailure as failure:
-        reason = f"the result fails on a {sample.profile} sample where the source runs: {failure}"
+    if isinstance(answer, RunFailure):
+        reason = f"the result fails on a {sample.profile} sample where the source runs: {answer}"
         return Verdict(verdict="differs", reason=reason, evidence=evidence)
-    for name, value in sample.answer.items():
+    for name, value in (sample.answer or {}).items():
         seen = difference(value, answer[name])
         if seen.bits_equal:
             continue

@@ -10,7 +10,7 @@ Touch: power.py, islands.py and repro.py follow these edges.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import onnx
 
@@ -58,6 +58,20 @@ class Flow:
     def descendants(self, names: Iterable[str]) -> set[str]:
         """The names and everything that depends on them."""
         return _reach(names, self.readers)
+
+    def escapes(self, name: str, gates: Collection[str]) -> bool:
+        """True when a way leads from a value to an output that passes none of the gates."""
+        seen, todo = {name}, deque([name])
+        while todo:
+            value = todo.popleft()
+            if value in gates:
+                continue
+            if value in self.outputs:
+                return True
+            fresh = self.readers.get(value, set()) - seen
+            seen |= fresh
+            todo.extend(fresh)
+        return False
 
     def is_constant(self, name: str) -> bool:
         """True when a value depends on no input and no random number."""

@@ -18,6 +18,7 @@ import numpy as np
 import onnx
 
 from onnxsim_ci.equivalence.bench import Subject
+from onnxsim_ci.equivalence.flow import Flow
 from onnxsim_ci.equivalence.judging import Comparison, State
 from onnxsim_ci.equivalence.power import Power
 from onnxsim_ci.equivalence.source_side import SourceSide
@@ -63,10 +64,13 @@ class Insider:
         """Nothing is run yet; `edited` are all values of ROUNDING edits, `shared` those in both models."""
         self._side, self._result = side, result
         self._shared = shared
-        outputs = {value.name for value in result.model.graph.output}
-        self._hidden = [
-            name for name in dict.fromkeys(edited) if name not in {*shared, *outputs, *side.flow.fed}
-        ]
+        self._edited = list(dict.fromkeys(edited))
+
+    def _uncovered(self, incomparable: set[str]) -> tuple[str, ...]:
+        """Values of edits from which an output can be reached past every value that was compared."""
+        flow = Flow(self._result.model)
+        gates = set(self._shared) - incomparable
+        return tuple(name for name in self._edited if flow.escapes(name, gates))
 
     def look(self, samples: Sequence[Sample], *, power: bool) -> Inside:
         """Compare at all shared values on these samples; `power` plants errors as well."""
@@ -86,7 +90,7 @@ class Insider:
             state=comparison.state,
             explanation=_inner_words(comparison.explanation()),
             covered=covered,
-            uncovered=(*self._hidden, *sorted(incomparable)),
+            uncovered=self._uncovered(incomparable),
             doubt=comparison.ill_conditioned() or _weak(strength),
             power=strength,
             rows=comparison.rows(),

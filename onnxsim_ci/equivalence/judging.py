@@ -119,9 +119,9 @@ class Comparison:
         self.samples += 1
         seen = {name: difference(value, answer[name]) for name, value in sample.answer.items()}
         if not all(each.bits_equal for each in seen.values()):
-            self.bits_equal = False
-            if not self._noise.repeatable(key, sample):
-                self.repeatable = False
+            if self.bits_equal:  # asked once here, and again before blame
+                self.bits_equal = False
+                self.repeatable = self._noise.repeatable(key, sample)
             while self._needs_more(key, seen) and self._noise.grow(key, sample):
                 pass
         elif self._thorough:
@@ -138,7 +138,10 @@ class Comparison:
             holds = self._tolerance is None or self._tolerance.holds(sample.answer[name], answer[name])
             self._rows.setdefault(name, []).append((units, each, baseline, holds))
             worst = max(worst, self._counted(units, each, holds=holds))
-        return _state(worst)
+        state = _state(worst)
+        if state is State.DIFFERENT:
+            self.repeatable = self.repeatable and self._noise.repeatable(key, sample)
+        return state
 
     def _needs_more(self, key: Hashable, seen: Mapping[str, Difference]) -> bool:
         baselines = self._noise.of(key)

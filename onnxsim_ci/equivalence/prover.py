@@ -15,7 +15,7 @@ from pathlib import Path
 from onnxsim_ci.equivalence.bench import Bench, Subject, TimeIsUp
 from onnxsim_ci.equivalence.digest import canonical_digest
 from onnxsim_ci.equivalence.evidence import versions
-from onnxsim_ci.equivalence.exact import informed, judge_exact, judge_intermediate
+from onnxsim_ci.equivalence.exact import informed, judge_exact, judge_hazards
 from onnxsim_ci.equivalence.interface import interface_difference
 from onnxsim_ci.equivalence.islands import judge_islands
 from onnxsim_ci.equivalence.repro import Repro, save_repro
@@ -110,7 +110,7 @@ class Prover:
             return judge_exact(self._side, result, edits)
         agreed: tuple[str, ...] = ()
         if edits is not None and edits.intermediate is not None:
-            exact = judge_intermediate(self._side, Subject(edits.intermediate, self._bench), edits.hazards)
+            exact = judge_hazards(self._side, Subject(edits.intermediate, self._bench), edits.hazards)
             if isinstance(exact, Verdict):
                 return exact
             agreed = exact

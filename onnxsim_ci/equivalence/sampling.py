@@ -20,7 +20,7 @@ from onnxsim_ci.equivalence.flow import Flow
 from onnxsim_ci.equivalence.inside import Inside, Insider, shared_values
 from onnxsim_ci.equivalence.judging import UNDISPUTED, Comparison, State, Tolerance
 from onnxsim_ci.equivalence.power import Power
-from onnxsim_ci.equivalence.source_side import SourceSide
+from onnxsim_ci.equivalence.source_side import SourceSide, input_bytes
 from onnxsim_ci.equivalence.verdict import Edits, Evidence, Verdict
 from onnxsim_ci.feeds import Sample
 from onnxsim_ci.runtime import RunFailure
@@ -87,7 +87,7 @@ class _Judge:
         inside = None
         if self._insider is not None and self._samples:
             samples = [sample for _, sample in self._samples]
-            few = samples[:_FIRST] if doubt else [min(samples, key=_input_bytes)]
+            few = samples[:_FIRST] if doubt else [min(samples, key=input_bytes)]
             inside = self._insider.look(few, power=doubt is not None)
         if inside is None:
             return self._answer("inconclusive", doubt) if doubt else self._equivalent()
@@ -227,10 +227,6 @@ def _is_uniform(values: list[Any]) -> bool:
         return False
     joined = np.concatenate(arrays)
     return bool(np.unique(joined).size <= 1)
-
-
-def _input_bytes(sample: Sample) -> int:
-    return sum(int(getattr(value, "nbytes", 0)) for value in sample.values.values())
 
 
 def scope(source: Flow, result: Subject, edits: Edits | None) -> tuple[set[str] | None, set[str]]:

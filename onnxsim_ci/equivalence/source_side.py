@@ -16,14 +16,23 @@ from onnxsim_ci.equivalence.noise import Noise
 from onnxsim_ci.equivalence.power import Planter
 from onnxsim_ci.equivalence.verdict import ProofSettings
 from onnxsim_ci.equivalence.weights import weight_bytes
-from onnxsim_ci.feeds import FeedRequest, Feeds, Sample, make_feeds
+from onnxsim_ci.feeds import FeedRequest, Feeds, Sample, hazard_feeds, make_feeds
 from onnxsim_ci.runtime import ModelImage, RunFailure, RuntimeRefusal, reference_run
 
 LARGE_BYTES = 256 << 20
 _LARGE_SAMPLES = 3
+_FEWEST_SAMPLES = 2
+_HAZARD_SECONDS = 3.0
+_URGENT = "negative_zero nan infinity empty saturation batch_one overridden ties"
+"""Hazards that have caught most mistakes of simplifiers, first ones first."""
 _UNLIMITED_SECONDS = 3600.0  # for the search of inputs, when the proof has no limit
 _REFERENCE_NODES = 2_000
 _REFERENCE_BYTES = 64 << 20
+
+
+def input_bytes(sample: Sample) -> int:
+    """Size of a sample's tensors."""
+    return sum(int(getattr(value, "nbytes", 0)) for value in sample.values.values())
 
 
 class SourceSide:
@@ -35,6 +44,7 @@ class SourceSide:
         self.bench = bench
         self.subject = Subject(image, bench)
         self._feeds: dict[int, Feeds] = {}
+        self._special: dict[frozenset[str], tuple[Sample, ...]] = {}
         self._answered: dict[Hashable, Sample | None] = {}
 
     @cached_property
@@ -126,6 +136,31 @@ class SourceSide:
             answered = self._answered[key]
             if answered is not None:
                 yield key, answered
+
+    def hazards(self, hazards: frozenset[str]) -> tuple[Sample, ...]:
+        """Special samples with the source's answer, made from the smallest ordinary one.
+
+        A slow source gets only the first few of `_URGENT`, so that they take seconds at most.
+        """
+        if not hazards or self.refusal is not None:
+            return ()
+        if hazards not in self._special:
+            feeds = self.feeds(_FEWEST_SAMPLES)
+            ordinary = [sample for _, sample in self.samples(_FEWEST_SAMPLES)]
+            most = int(_HAZARD_SECONDS / max(2 * feeds.run_seconds, 1e-3))
+            urgent = sorted(hazards, key=lambda name: (name not in _URGENT, _URGENT.find(name), name))
+            self._special[hazards] = (
+                hazard_feeds(
+                    self.subject.model,
+                    self.subject.runner,
+                    min(ordinary, key=input_bytes),
+                    urgent[: max(2, most)],
+                    seed=self.settings.seed,
+                )
+                if ordinary
+                else ()
+            )
+        return self._special[hazards]
 
     def _with_answer(self, sample: Sample) -> Sample | None:
         if sample.answer is not None:

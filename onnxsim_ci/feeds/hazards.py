@@ -54,10 +54,11 @@ def hazard_feeds(
     """
     specs = input_specs(model)
     search = Search(runner, specs, input_meanings(model, specs), FeedRequest(seed=seed))
-    made = []
-    for number, hazard in enumerate(sorted(hazards)):
-        for values in _versions(hazard, model, search, ordinary):
-            made.append(replace(ordinary, values=values, profile=hazard, answer=None, seed=(seed, number)))
+    made = [
+        replace(ordinary, values=values, profile=hazard, answer=None, seed=(seed, number))
+        for number, hazard in enumerate(sorted(hazards))
+        for values in _versions(hazard, model, search, ordinary)
+    ]
     names = [value.name for value in model.graph.output]
     answers = runner.run_isolated([sample.values for sample in made], names) if made else []
     return tuple(

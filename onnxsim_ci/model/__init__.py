@@ -1,7 +1,8 @@
-"""Ground floor: a model's protobuf messages, their index, their weights, and how they come from and go to files.
+"""Ground floor: a model's protobuf messages, their index, their weights, and how they come from and go to
+files.
 
-Belongs here: whatever reads or makes protobuf. Does not belong here: what is known about values (analysis), what may
-change (rewrite), running a model (runtime).
+Belongs here: whatever reads or makes protobuf. Does not belong here: what is known about values (analysis),
+what may change (rewrite), running a model (runtime).
 
 House: model. May import onnx, numpy and errors.
 Touch: callers import names from this package, not from its modules.
@@ -15,6 +16,7 @@ from onnxsim_ci.model.operators import NONDETERMINISTIC, STANDARD_DOMAINS, Opera
 from onnxsim_ci.model.save import SavedFiles, filled, image_of, save_beside, serialized, serialized_bytes
 from onnxsim_ci.model.statistics import Statistics, all_graphs, statistics_of, subgraphs
 from onnxsim_ci.model.tensors import element_type, numpy_dtype, stored_bytes, tensor_from_array
+from onnxsim_ci.model.text import canonical_text
 from onnxsim_ci.model.validity import check_content, checker_problem
 from onnxsim_ci.model.weights import Weights
 from onnxsim_ci.model.writeback import write_back
@@ -37,6 +39,7 @@ __all__ = [
     "all_graphs",
     "attribute_value",
     "build_graph",
+    "canonical_text",
     "check_content",
     "checker_problem",
     "element_type",

@@ -173,9 +173,13 @@ class _Builder:
             if attribute.ref_attr_name:
                 is_reference = True
             elif attribute.type in (GRAPH, GRAPHS):
-                for position, graph in enumerate([attribute.g] if attribute.type == GRAPH else attribute.graphs):
+                for position, graph in enumerate(
+                    [attribute.g] if attribute.type == GRAPH else attribute.graphs
+                ):
                     label = node.proto.name or node.op_type
-                    path = f"{node.scope.path}/{label}.{attribute.name}" + (f"[{position}]" if position else "")
+                    path = f"{node.scope.path}/{label}.{attribute.name}" + (
+                        f"[{position}]" if position else ""
+                    )
                     inner = self.graph(graph, node.scope, node.scope.opsets, path)
                     inner.owner = node
                     subgraphs.append(inner)
@@ -189,5 +193,3 @@ def _where(scope: Scope) -> str:
     if scope.is_function:
         return f"function {scope.path!r}"
     return f"subgraph {scope.path!r}" if scope.parent is not None else "the graph"
-
-

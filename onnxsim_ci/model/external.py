@@ -40,7 +40,9 @@ def external_range(tensor: TensorProto) -> ExternalRange:
     try:
         offset, length = int(entries.get("offset", "0")), int(entries.get("length", wanted))
     except ValueError as error:
-        raise ExternalDataError(f"tensor {tensor.name!r} has an external offset or length that is no number") from error
+        raise ExternalDataError(
+            f"tensor {tensor.name!r} has an external offset or length that is no number"
+        ) from error
     if offset < 0 or length < 0:
         raise ExternalDataError(f"tensor {tensor.name!r} has a negative external offset or length")
     if length != wanted:
@@ -100,11 +102,14 @@ def contained_path(folder: Path | None, location: str) -> Path:
     """Resolved path of a data file that lies in the model's folder or below.
 
     Raises:
-        ExternalDataError: No folder is known; the location is absolute, climbs with `..`, leaves the folder through a
+        ExternalDataError: No folder is known; the location is absolute, climbs with `..`, leaves the folder
+        through a
             link, is a hard link, or is missing.
     """
     if folder is None:
-        raise ExternalDataError(f"the model stores weights in {location!r}, but it was not given as a file: pass its path")
+        raise ExternalDataError(
+            f"the model stores weights in {location!r}, but it was not given as a file: pass its path"
+        )
     parts = Path(location.replace("\\", "/"))
     if parts.is_absolute() or ".." in parts.parts or "\0" in location or Path(location).drive:
         raise ExternalDataError(f"external data {location!r} is not inside the model's folder: refused")
@@ -120,5 +125,7 @@ def contained_path(folder: Path | None, location: str) -> Path:
     if not resolved.is_file():
         raise ExternalDataError(f"external data {location!r} is not a file")
     if status.st_nlink > 1:
-        raise ExternalDataError(f"external data {location!r} has several hard links: refused, copy the file instead")
+        raise ExternalDataError(
+            f"external data {location!r} has several hard links: refused, copy the file instead"
+        )
     return resolved

@@ -82,5 +82,3 @@ def _typed(name: str, elem_type: int, shape: tuple[int, ...]) -> ValueInfoProto:
     for dim in shape:
         kind.shape.dim.add(dim_value=dim)
     return info
-
-

@@ -1,7 +1,8 @@
 """The index over a model: values, nodes and scopes as slots objects over their protobuf messages.
 
 The protobuf messages stay the truth; what nothing touched is written back byte for byte.
-Names are resolved once, outward through the scopes, so a captured value's readers include nodes of inner scopes.
+Names are resolved once, outward through the scopes, so a captured value's readers include nodes of inner
+scopes.
 
 House: model. May import onnx, numpy and errors.
 Touch: `build.py` makes these objects, `mutation.py` changes them, `writeback.py` puts them back.
@@ -101,8 +102,8 @@ class Node:
         scope: Where the node stands.
         order: Sort key inside the scope; new nodes share the key of the node that they replace.
         subgraphs: Scopes of its graph attributes, in attribute order.
-        operator: Its schema facts; None for an opaque node (unknown domain, attribute reference, function call).
-        is_call: It calls a local function of the model.
+        operator: Its schema facts; None for an opaque node (unknown domain, attribute reference, function
+        call). is_call: It calls a local function of the model.
     """
 
     __slots__ = (

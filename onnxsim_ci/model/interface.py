@@ -41,7 +41,9 @@ def interface_of(model: ModelProto) -> Interface:
         inputs=tuple(_form(i) for i in graph.input if i.name not in initializers),
         outputs=tuple(_form(o) for o in graph.output),
         overridable=() if early else tuple(i.name for i in graph.input if i.name in initializers),
-        opsets=tuple(sorted(("" if o.domain == "ai.onnx" else o.domain, o.version) for o in model.opset_import)),
+        opsets=tuple(
+            sorted(("" if o.domain == "ai.onnx" else o.domain, o.version) for o in model.opset_import)
+        ),
         identity=_identity(model, graph),
     )
 

@@ -73,23 +73,51 @@ def load(model: str | os.PathLike[str] | bytes | ModelProto, limits: Limits | No
     Raises:
         BadInput: It is no model, cannot be read, is over a limit, or is made for newer libraries.
     """
-    limits = limits or Limits()
-    path: Path | None = None
+    buffer, where = open_buffer(model, limits or Limits())
+    proto = parse_model(buffer, where)
+    _refuse_newer(proto, where)
+    path = Path(model) if isinstance(model, (str, os.PathLike)) else None
+    return LoadedModel(proto, Weights(buffer, path.parent if path else None), buffer, path)
+
+
+def open_buffer(model: str | os.PathLike[str] | bytes | ModelProto, limits: Limits) -> tuple[Buffer, str]:
+    """(serialized model, how messages name it).
+
+    Raises:
+        BadInput: It cannot be read, is over the limit, or is plainly something else.
+    """
     if isinstance(model, ModelProto):
         buffer: Buffer = model.SerializeToString()
+        where = "the model"
     elif isinstance(model, (bytes, bytearray, memoryview)):
-        buffer = bytes(model)
+        buffer, where = bytes(model), "the model"
     else:
-        path = Path(model)
-        buffer = _map(path, limits)
-    where = str(path) if path else "the model"
+        buffer, where = _map(Path(model), limits), str(Path(model))
+    if not len(buffer):
+        raise BadInput(f"{where}: is empty, not an ONNX model")
+    if len(buffer) > limits.file_bytes:
+        raise LimitExceeded(
+            f"{where}: has {len(buffer)} bytes, over the limit of {limits.file_bytes} (limits.file)"
+        )
     _refuse_other_files(buffer, where)
+    return buffer, where
+
+
+def parse_model(buffer: Buffer, where: str) -> ModelProto:
+    """The light model in `buffer`.
+
+    Raises:
+        BadInput: It is no ONNX model.
+    """
     try:
         proto = parse_light(buffer)
     except DecodeError as error:
-        raise BadInput(f"{where}: is not an ONNX model, or is cut short (protobuf cannot be parsed)") from error
-    _refuse_other_messages(proto, where)
-    return LoadedModel(proto, Weights(buffer, path.parent if path else None), buffer, path)
+        raise BadInput(
+            f"{where}: is not an ONNX model, or is cut short (protobuf cannot be parsed)"
+        ) from error
+    if not proto.HasField("graph") or not (proto.ir_version or proto.opset_import):
+        raise BadInput(f"{where}: parses as protobuf but holds no ONNX graph")
+    return proto
 
 
 def _map(path: Path, limits: Limits) -> Buffer:
@@ -99,7 +127,9 @@ def _map(path: Path, limits: Limits) -> Buffer:
             if size == 0:
                 raise BadInput(f"{path}: is empty, not an ONNX model")
             if size > limits.file_bytes:
-                raise LimitExceeded(f"{path}: has {size} bytes, over the limit of {limits.file_bytes} (limits.file)")
+                raise LimitExceeded(
+                    f"{path}: has {size} bytes, over the limit of {limits.file_bytes} (limits.file)"
+                )
             if size < 1 << 20:
                 return file.read()
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -123,9 +153,7 @@ def _refuse_other_files(buffer: Buffer, where: str) -> None:
         raise BadInput(f"{where}: is a text file (JSON, HTML or XML), not an ONNX model")
 
 
-def _refuse_other_messages(proto: ModelProto, where: str) -> None:
-    if not proto.HasField("graph") or not (proto.ir_version or proto.opset_import):
-        raise BadInput(f"{where}: parses as protobuf but holds no ONNX graph")
+def _refuse_newer(proto: ModelProto, where: str) -> None:
     if proto.ir_version > IR_VERSION:
         raise UnsupportedModel(
             f"{where}: has IR version {proto.ir_version}, newer than the installed onnx knows ({IR_VERSION})"

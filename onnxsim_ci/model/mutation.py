@@ -18,6 +18,7 @@ from onnxsim_ci.model.graph import Graph, Node, Scope, Value
 from onnxsim_ci.model.operators import find_operator
 from onnxsim_ci.model.tensors import element_type, tensor_from_array
 
+
 def new_value(graph: Graph, scope: Scope, base: str) -> Value:
     """A value of `scope` under a name that nothing in the model uses."""
     value = Value(graph.fresh_name(base), scope)

@@ -1,4 +1,5 @@
-"""Changes of a model that the user orders: static inputs, bound symbols, dropped outputs, constant initializers.
+"""Changes of a model that the user orders: static inputs, bound symbols, dropped outputs, constant
+initializers.
 
 House: model. May import onnx and errors.
 Touch: `api/` calls these before the index is built; each changes the interface on purpose.
@@ -15,7 +16,8 @@ from onnxsim_ci.errors import BadInput
 
 
 def set_input_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
-    """Give inputs static dims; a dim of -1 keeps what is declared. Symbols of replaced dims are bound everywhere.
+    """Give inputs static dims; a dim of -1 keeps what is declared. Symbols of replaced dims are bound
+    everywhere.
 
     Raises:
         BadInput: An unknown input, or a shape that contradicts the declared one.
@@ -37,7 +39,9 @@ def set_input_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
 def _set_dims(info: ValueInfoProto, dims: Sequence[int]) -> dict[str, int]:
     kind = info.type.tensor_type
     if kind.HasField("shape") and len(kind.shape.dim) != len(dims):
-        raise BadInput(f"input {info.name!r} has {len(kind.shape.dim)} dimensions, the policy gives {len(dims)}")
+        raise BadInput(
+            f"input {info.name!r} has {len(kind.shape.dim)} dimensions, the policy gives {len(dims)}"
+        )
     if not kind.HasField("shape"):
         kind.shape.SetInParent()
         for _ in dims:
@@ -47,7 +51,9 @@ def _set_dims(info: ValueInfoProto, dims: Sequence[int]) -> dict[str, int]:
         if size < 0:
             continue
         if declared.HasField("dim_value") and declared.dim_value > 0 and declared.dim_value != size:
-            raise BadInput(f"input {info.name!r} has the static dimension {declared.dim_value}, the policy says {size}")
+            raise BadInput(
+                f"input {info.name!r} has the static dimension {declared.dim_value}, the policy says {size}"
+            )
         if declared.dim_param:
             bound[declared.dim_param] = size
         declared.dim_value = size
@@ -55,7 +61,8 @@ def _set_dims(info: ValueInfoProto, dims: Sequence[int]) -> dict[str, int]:
 
 
 def bind_symbols(model: ModelProto, sizes: Mapping[str, int]) -> None:
-    """Replace named dims of inputs and outputs by numbers; inner value_info is dropped, as it may contradict them.
+    """Replace named dims of inputs and outputs by numbers; inner value_info is dropped, as it may contradict
+    them.
 
     Raises:
         BadInput: No input has a dim of that name.

@@ -20,7 +20,15 @@ from onnxsim_ci.model.external import external_range
 from onnxsim_ci.model.statistics import all_graphs
 from onnxsim_ci.model.temporary import temporary_beside
 from onnxsim_ci.model.weights import Weights
-from onnxsim_ci.model.wire import GRAPH_TAG, INITIALIZER_TAG, RAW_DATA_TAG, Buffer, span_of, without_span, write_varint
+from onnxsim_ci.model.wire import (
+    GRAPH_TAG,
+    INITIALIZER_TAG,
+    RAW_DATA_TAG,
+    Buffer,
+    span_of,
+    without_span,
+    write_varint,
+)
 
 INLINE_MAX_BYTES = 1 << 20
 """New tensors of a model with external data go into the model file up to this sum."""

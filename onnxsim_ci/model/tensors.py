@@ -18,6 +18,7 @@ BITS = {
     TensorProto.UINT4: 4,
     TensorProto.FLOAT4E2M1: 4,
     **{getattr(TensorProto, n): 2 for n in ("INT2", "UINT2") if hasattr(TensorProto, n)},
+    **{getattr(TensorProto, n): 6 for n in ("FLOAT6E2M3", "FLOAT6E3M2") if hasattr(TensorProto, n)},
 }
 """Bits an element in raw data where that is not eight times the numpy item size."""
 
@@ -59,7 +60,8 @@ def tensor_from_array(array: np.ndarray[Any, Any], name: str) -> TensorProto:
     if array.dtype.kind in "OUS":
         tensor = TensorProto(name=name, data_type=TensorProto.STRING, dims=array.shape)
         tensor.string_data.extend(
-            s if isinstance(s, bytes) else str(s).encode("utf-8", "surrogateescape") for s in array.ravel().tolist()
+            s if isinstance(s, bytes) else str(s).encode("utf-8", "surrogateescape")
+            for s in array.ravel().tolist()
         )
         return tensor
     return numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name)

@@ -39,7 +39,9 @@ def checker_problem(model: ModelProto) -> str | None:
     try:
         checker.check_model(skeleton(model))
     except checker.ValidationError as error:
-        return next((line.strip() for line in str(error).splitlines() if line.strip()), "the checker refuses it")
+        return next(
+            (line.strip() for line in str(error).splitlines() if line.strip()), "the checker refuses it"
+        )
     return None
 
 
@@ -62,7 +64,10 @@ def skeleton(model: ModelProto) -> ModelProto:
             setattr(graph, field.name, content)
     listed = {i.name for i in graph.input}
     for tensor in model.graph.initializer:
-        if tensor.data_location == TensorProto.EXTERNAL or stored_bytes(tensor.data_type, tensor.dims) > SKELETON_MAX_BYTES:
+        if (
+            tensor.data_location == TensorProto.EXTERNAL
+            or stored_bytes(tensor.data_type, tensor.dims) > SKELETON_MAX_BYTES
+        ):
             if tensor.name not in listed:
                 graph.input.append(typed_info(tensor))
         else:
@@ -112,11 +117,17 @@ def _check_opsets(graph: Graph, where: str) -> None:
             domain = node.domain
             if domain not in scope.opsets and not (domain == "" and not scope.opsets):
                 raise BadInput(
-                    f"{where}: node {node.label!r} is of the domain {domain!r}, for which no opset is imported"
+                    f"{where}: node {node.label!r} is of the domain {domain!r}, for which "
+                    "no opset is imported"
                 )
-            if domain in STANDARD_DOMAINS and not _refers(node.proto) and is_ever_standard(node.op_type, domain):
+            if (
+                domain in STANDARD_DOMAINS
+                and not _refers(node.proto)
+                and is_ever_standard(node.op_type, domain)
+            ):
                 raise BadInput(
-                    f"{where}: node {node.label!r}: {node.op_type} does not exist in opset {scope.opsets.get(domain, 0)}"
+                    f"{where}: node {node.label!r}: {node.op_type} does not exist "
+                    f"in opset {scope.opsets.get(domain, 0)}"
                 )
 
 
@@ -141,7 +152,9 @@ def _check_tensor(tensor: TensorProto, model: LoadedModel, where: str) -> None:
     else:
         declared, actual = _typed_counts(tensor)
     if declared != actual:
-        raise BadInput(f"{where}: tensor {tensor.name!r} declares {declared} bytes or elements but holds {actual}")
+        raise BadInput(
+            f"{where}: tensor {tensor.name!r} declares {declared} bytes or elements but holds {actual}"
+        )
 
 
 def _typed_counts(tensor: TensorProto) -> tuple[int, int]:
@@ -151,7 +164,7 @@ def _typed_counts(tensor: TensorProto) -> tuple[int, int]:
     if tensor.data_type in (TensorProto.COMPLEX64, TensorProto.COMPLEX128):
         return 2 * count, stored
     bits = BITS.get(tensor.data_type)
-    if bits is not None:
+    if bits in (2, 4):  # packed like raw data; six-bit floats stand one an entry
         return (count * bits + 7) // 8, stored
     return count, stored
 
@@ -162,10 +175,14 @@ def _check_calls(graph: Graph, where: str) -> None:
     for function in graph.functions:
         proto = function.proto
         key = ("" if proto.domain == "ai.onnx" else proto.domain, proto.name, proto.overload)
-        calls[key] = {(n.domain, n.op_type, n.proto.overload) for s in _below(function) for n in s.nodes if n.is_call}
+        calls[key] = {
+            (n.domain, n.op_type, n.proto.overload) for s in _below(function) for n in s.nodes if n.is_call
+        }
     done: set[tuple[str, str, str]] = set()
     while True:
-        ready = {k for k, callees in calls.items() if k not in done and callees <= done | (callees - calls.keys())}
+        ready = {
+            k for k, callees in calls.items() if k not in done and callees <= done | (callees - calls.keys())
+        }
         if not ready:
             break
         done |= ready

@@ -48,6 +48,10 @@ class Weights:
         offset, length = span
         return memoryview(self.buffer)[offset : offset + length]
 
+    def is_inside(self, tensor: TensorProto) -> bool:
+        """True when the tensor's elements are part of the source, so that no other file is needed."""
+        return tensor.data_location != EXTERNAL or span_of(tensor) is not None
+
     def raw(self, tensor: TensorProto) -> memoryview | bytes:
         """Raw bytes of any tensor, little-endian as ONNX stores them; strings joined by NUL."""
         if tensor.data_location == EXTERNAL:

@@ -1,8 +1,9 @@
 """Read the top of a serialized model and leave large weights where they lie; write them back by streaming.
 
 A light model is an ordinary ModelProto in which each large initializer of the main graph names a span of the
-serialized source instead of holding its bytes: external data whose location is `INLINE`, with offset and length.
-Odd wire (two graph fields, groups, a tensor's data in several pieces) is parsed whole instead: never a guess.
+serialized source instead of holding its bytes: external data whose location is `INLINE`, with offset and
+length. Odd wire (two graph fields, groups, a tensor's data in several pieces) is parsed whole instead: never
+a guess.
 
 House: model. May import onnx and numpy.
 Touch: `weights.py` reads the spans, `save.py` streams them.

@@ -27,7 +27,8 @@ def write_back(graph: Graph, model: ModelProto, keep_info: KeepInfo) -> bool:
     Returns: Whether any message changed.
 
     Args:
-        keep_info: Whether a value_info of a surviving value may stay (it is dropped when facts contradict it).
+        keep_info: Whether a value_info of a surviving value may stay (it is dropped when facts contradict
+        it).
     """
     writer = _Writer(keep_info)
     for function in graph.functions:
@@ -41,8 +42,9 @@ def write_back(graph: Graph, model: ModelProto, keep_info: KeepInfo) -> bool:
 def settle_early_ir(graph: Graph, model: ModelProto) -> None:
     """Before IR 4 every initializer has to be an input: where do new constants go?
 
-    Small ones become Constant nodes and the IR version stays. If a listed weight was replaced, or a new constant
-    is large, the file becomes IR 4; the constants then leave the input list, else callers could override them.
+    Small ones become Constant nodes and the IR version stays. If a listed weight was replaced, or a new
+    constant is large, the file becomes IR 4; the constants then leave the input list, else callers could
+    override them.
     """
     if graph.ir_version >= IR_WITHOUT_INPUT_INITIALIZERS:
         return

@@ -8,7 +8,8 @@ Touch: callers import names from this package, not from its modules.
 
 from onnxsim_ci.rewrite.catalogue import RULES
 from onnxsim_ci.rewrite.contract import Declined, Level, Lowers, ResultClass, Rule, Status
-from onnxsim_ci.rewrite.driver import FOLD, MERGE_CONSTANTS, MERGE_NODES, Outcome, StopReason, refusals_of
+from onnxsim_ci.rewrite.declining import refusals_of
+from onnxsim_ci.rewrite.driver import FOLD, MERGE_CONSTANTS, MERGE_NODES, Outcome, StopReason
 from onnxsim_ci.rewrite.engine import rewrite
 from onnxsim_ci.rewrite.journal import Journal, Record
 from onnxsim_ci.rewrite.plan import Plan

@@ -1,7 +1,8 @@
 """What a rule is, and what it may ask for: rules, edits and refusals as data.
 
-A rule looks at one root node through `Facts` and answers with an `Edit` or a `Declined`; it changes nothing and
-keeps nothing. New nodes are described as nested `NodeSpec` expressions; only the driver makes and inserts them.
+A rule looks at one root node through `Facts` and answers with an `Edit` or a `Declined`; it changes nothing
+and keeps nothing. New nodes are described as nested `NodeSpec` expressions; only the driver makes and inserts
+them.
 
 House: rewrite. May import analysis and model.
 Touch: `edits.py` (how an edit is applied), `driver.py` (what it enforces), CONTRIBUTING recipe 1.

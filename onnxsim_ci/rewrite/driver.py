@@ -1,16 +1,18 @@
 """The driver: one worklist over all scopes, and the only place that changes a graph.
 
-A visit drops a dead node, learns facts, folds, offers the node to the rules of its operator and numbers its value.
-After an edit only its neighbourhood is looked at again. Two passes: EXACT rules to their fixed point, then all rules.
+A visit drops a dead node, learns facts, folds, offers the node to the rules of its operator and numbers its
+value. After an edit only its neighbourhood is looked at again. Two passes: EXACT rules to their fixed point,
+then all rules.
 
 House: rewrite. May import analysis and model.
-Touch: `contract.py` (what rules may ask for), `edits.py` (how edits are applied), `folding.py`, `numbering.py`.
+Touch: `contract.py` (what rules may ask for), `edits.py` (how edits are applied), `folding.py`,
+`numbering.py`.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -18,17 +20,17 @@ from onnx import ModelProto
 
 from onnxsim_ci.analysis import Facts, infer
 from onnxsim_ci.model import Graph, Node, Scope, Value, Weights
-from onnxsim_ci.rewrite.catalogue import RULES
-from onnxsim_ci.rewrite.contract import Declined, Edit, Level, Lowers, ResultClass, Rule, Status
+from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, ResultClass, Rule
 from onnxsim_ci.rewrite.edits import Editor
 from onnxsim_ci.rewrite.folding import MOVES, Folder, known_array
 from onnxsim_ci.rewrite.journal import Journal, Record
 from onnxsim_ci.rewrite.measure import lowers_rank
 from onnxsim_ci.rewrite.numbering import Numbering
+from onnxsim_ci.rewrite.opaque import holds_opaque, opaque_functions
 from onnxsim_ci.rewrite.plan import Plan
+from onnxsim_ci.rewrite.selection import selected_rules
 from onnxsim_ci.rewrite.settle import keep_info, write_back_result
 
-LEVELS = (Level.BASIC, Level.FUSION, Level.TARGET)
 ROUNDS = 4
 """Inference rounds at most; measured on the corpus: 2 suffice for 9 of 10 models."""
 
@@ -83,10 +85,11 @@ class Run:
         self.visits = 0
         self.stop = StopReason.FIXPOINT
         self.changed = False
+        self.most_visits = plan.visits * max(1, sum(len(s.nodes) for s in graph.scopes()))
         self.broken: set[str] = set()
         self.tables: dict[tuple[str, str, int], tuple[Rule, ...]] = {}
         self.rules: tuple[Rule, ...] = ()
-        self.opaque_calls = _opaque_calls(graph)
+        self.opaque_calls = opaque_functions(graph)
         for name in plan.keep:
             value = graph.root.values.get(name)
             if value is not None:
@@ -110,11 +113,9 @@ class Run:
     def to_fixpoint(self, rules: tuple[Rule, ...]) -> None:
         """Settle, infer again, settle again, until a round finds nothing."""
         self.rules, self.tables = rules, {}
-        for number in range(ROUNDS):
+        for _ in range(ROUNDS):
             before = len(self.journal)
             self.settle()
-            if len(self.journal) == before and number:
-                break
             if len(self.journal) == before or self.stop is not StopReason.FIXPOINT:
                 break
             self.write_back()
@@ -128,8 +129,9 @@ class Run:
 
     def settle(self) -> None:
         """Visit every node once in order, then whatever changes touch, until nothing is left."""
+        self.folder.reconsider()
         for scope in self.graph.scopes():
-            if scope.parent is None and not scope.is_function or self.plan.subgraphs:
+            if self.plan.subgraphs or (scope.parent is None and not scope.is_function):
                 self.seed(scope)
         while self.queue or self.folder.pending:
             if self.stop is StopReason.VISITS:
@@ -152,11 +154,13 @@ class Run:
             self.push(node)
 
     def push(self, node: Node) -> None:
+        """Queue a node once."""
         if node.is_alive and not node.is_queued:
             node.is_queued = True
             self.queue.append(node)
 
     def push_all(self, nodes: Iterable[Node]) -> None:
+        """Queue nodes, each once."""
         for node in nodes:
             if node.is_alive and not node.is_queued:
                 node.is_queued = True
@@ -165,6 +169,8 @@ class Run:
     def visit(self, node: Node) -> None:
         """One look at one node."""
         self.visits += 1
+        if self.visits > self.most_visits:
+            self.stop = StopReason.VISITS
         for value in node.outputs:
             if value is not None and value.is_read:
                 break
@@ -193,7 +199,7 @@ class Run:
             return (node.domain, node.op_type, node.proto.overload) in self.opaque_calls
         if node.operator is None:
             return True
-        return any(_holds_opaque(s, self.opaque_calls) for s in node.subgraphs)
+        return any(holds_opaque(s, self.opaque_calls) for s in node.subgraphs)
 
     def allow(self) -> bool:
         """False when the journal has reached the plan's limit."""
@@ -203,6 +209,7 @@ class Run:
         return True
 
     def drop_unused(self, node: Node) -> None:
+        """Remove a node that nothing reads."""
         if self.keeps(node):
             return
         self.editor.start()
@@ -211,6 +218,7 @@ class Run:
         self.after_edit()
 
     def after_edit(self) -> None:
+        """Queue what the edit touched, and note which names went."""
         editor = self.editor
         self.changed = True
         self.push_all(editor.touched)
@@ -262,6 +270,7 @@ class Run:
         """Evaluate what waits; the frontier becomes tensors, the rest is looked at again."""
         outcome = self.folder.wave()
         self.push_all(outcome.refused)
+        self.push_all(outcome.failed)
         for node, arrays in outcome.folded:
             if not node.is_alive:
                 continue
@@ -305,14 +314,17 @@ class Run:
         return False
 
     def lowers(self, rule: Rule, node: Node, edit: Edit) -> bool:
+        """True unless the edit would keep the node count and lower no rank."""
         return rule.lowers is not Lowers.RANK or lowers_rank(node, edit)
 
     def apply(self, rule: Rule, node: Node, edit: Edit) -> None:
+        """Carry out an edit; a rule that does not lower the node count as it says is tried no more."""
         value = _first_value(node, edit)
         editor = self.editor
         editor.start()
         editor.apply(node, edit)
-        if editor.node_delta > 0 or (rule.lowers is Lowers.NODES and editor.node_delta == 0):
+        spliced = edit.splice is not None
+        if not spliced and (editor.node_delta > 0 or (rule.lowers is Lowers.NODES and editor.node_delta == 0)):
             self.broken.add(rule.id)
             self.tables = {}
         self.note(rule.id, rule.result, node, value, edit.why, hazards=rule.hazards)
@@ -362,79 +374,7 @@ class Run:
         self.note(MERGE_CONSTANTS, ResultClass.EXACT, root, value.name, f"it has the bytes of {known.name}")
 
 
-def selected_rules(plan: Plan, *, exact_only: bool) -> tuple[Rule, ...]:
-    """The catalogue's rules that `plan` switches on, in trial order."""
-    if plan.level is None:
-        return ()
-    allowed = LEVELS[: LEVELS.index(plan.level) + 1]
-    return tuple(r for r in RULES if _is_on(r, plan, allowed) and (not exact_only or r.result is ResultClass.EXACT))
-
-
-def _is_on(rule: Rule, plan: Plan, allowed: Sequence[Level]) -> bool:
-    if rule.level not in allowed or rule.id in plan.skip or rule.family in plan.skip:
-        return False
-    if rule.status is not Status.STABLE and rule.id not in plan.extra:
-        return False
-    if rule.result is ResultClass.ROUNDING:
-        return plan.rounding
-    return rule.result is ResultClass.EXACT or plan.signed_zero
-
-
 def _first_value(node: Node, edit: Edit) -> str:
     if edit.replace:
         return edit.replace[0][0].name
     return next((v.name for v in node.outputs if v is not None), "")
-
-
-def _opaque_calls(graph: Graph) -> set[tuple[str, str, str]]:
-    """Local functions that hold an operator we do not know, directly or through others."""
-    bodies = {(s.proto.domain, s.proto.name, s.proto.overload): s for s in graph.functions}
-    opaque: set[tuple[str, str, str]] = set()
-    while True:
-        more = {k for k, s in bodies.items() if k not in opaque and _holds_opaque(s, opaque)}
-        if not more:
-            return opaque
-        opaque |= more
-
-
-def _holds_opaque(scope: Scope, opaque_calls: set[tuple[str, str, str]]) -> bool:
-    for node in scope.nodes:
-        if node.is_call:
-            if (node.domain, node.op_type, node.proto.overload) in opaque_calls:
-                return True
-        elif node.operator is None and not _only_refers(node):
-            return True
-        if any(_holds_opaque(s, opaque_calls) for s in node.subgraphs):
-            return True
-    return False
-
-
-def _only_refers(node: Node) -> bool:
-    """A standard operator that is opaque only because an attribute refers to the function's."""
-    return node.domain in ("", "ai.onnx.ml") and any(a.ref_attr_name for a in node.proto.attribute)
-
-
-
-
-
-def refusals_of(
-    graph: Graph, model: ModelProto, weights: Weights, plan: Plan, subject: str
-) -> list[tuple[str, str, str]]:
-    """(rule, node, reason) for every rule that declines a node, where `subject` names the rule or the node."""
-    run = Run(graph, model, weights, plan)
-    infer(graph, model)
-    run.rules = selected_rules(plan, exact_only=False)
-    found: list[tuple[str, str, str]] = []
-    for scope in graph.scopes():
-        for node in scope.nodes:
-            if node.operator is None:
-                continue
-            run.facts.transfer(node)
-            names = {node.label, node.op_type, *(v.name for v in node.outputs if v is not None)}
-            for rule in run.table(node):
-                if subject != rule.id and subject not in names:
-                    continue
-                answer = rule.propose(node, run.facts)
-                if isinstance(answer, Declined):
-                    found.append((rule.id, node.label, answer.reason))
-    return found

@@ -210,7 +210,14 @@ class Editor:
             outputs.append(value)
         like = spec.like
         node = new_node(
-            root.scope, spec.op_type, inputs, outputs, spec.attributes, order=root.order, domain=spec.domain, like=like
+            root.scope,
+            spec.op_type,
+            inputs,
+            outputs,
+            spec.attributes,
+            order=root.order,
+            domain=spec.domain,
+            like=like,
         )
         made[spec] = node
         if spec.op_type != "Constant":
@@ -328,7 +335,9 @@ def _mark(scope: Scope) -> None:
 def count_nodes(scope: Scope) -> int:
     """Live nodes of a scope and of those inside, without Constant nodes."""
     return sum(
-        (n.op_type != "Constant") + sum(count_nodes(s) for s in n.subgraphs) for n in scope.nodes if n.is_alive
+        (n.op_type != "Constant") + sum(count_nodes(s) for s in n.subgraphs)
+        for n in scope.nodes
+        if n.is_alive
     )
 
 

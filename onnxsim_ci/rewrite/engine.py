@@ -18,7 +18,8 @@ from onnxsim_ci.rewrite.plan import Plan
 def rewrite(graph: Graph, model: ModelProto, weights: Weights, plan: Plan) -> Outcome:
     """Simplify `model` in place, by way of its index `graph`.
 
-    The cyclic garbage collector rests meanwhile: walking the index again and again doubles the time at 20,000 nodes.
+    The cyclic garbage collector rests meanwhile: walking the index again and again doubles the time at 20,000
+    nodes.
     """
     was_enabled = gc.isenabled()
     gc.disable()

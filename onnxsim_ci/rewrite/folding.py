@@ -1,7 +1,8 @@
 """Constant folding: which nodes are constant, which of them become tensors, and their values.
 
-A constant node first waits as *pending*, so that a whole chain shares one session; only the frontier, the values
-that something else reads, become tensors, and only where the file does not grow by it (design: core, "Fold").
+A constant node first waits as *pending*, so that a whole chain shares one session; only the frontier, the
+values that something else reads, become tensors, and only where the file does not grow by it (design: core,
+"Fold").
 
 House: rewrite. May import analysis, model and runtime.
 Touch: `driver.py` applies the results; research: rows 1 and 85 to 89 of the pass catalogue.
@@ -21,18 +22,51 @@ from onnxsim_ci.model.extract import extract
 from onnxsim_ci.rewrite.plan import Plan
 
 NEVER = frozenset(
-    {"Constant", "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "Optional", "Identity", "If", "Loop", "Scan"}
+    {
+        "Constant",
+        "QuantizeLinear",
+        "DequantizeLinear",
+        "DynamicQuantizeLinear",
+        "Optional",
+        "Identity",
+        "If",
+        "Loop",
+        "Scan",
+    }
 )
 """Constants already, quantization pairs that carry meaning, and nodes with bodies."""
 
 MOVES = frozenset(
-    {"Concat", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Reshape", "Slice", "Split", "Squeeze"}
+    {
+        "Concat",
+        "Expand",
+        "Flatten",
+        "Gather",
+        "GatherElements",
+        "GatherND",
+        "Reshape",
+        "Slice",
+        "Split",
+        "Squeeze",
+    }
     | {"Tile", "Transpose", "Unsqueeze", "ConstantOfShape", "Shape", "Size"}
 )
 """Operators that copy elements; their folds have the same bits on every machine."""
 
 SHRINKS = frozenset(
-    {"Compress", "Flatten", "Gather", "NonZero", "Reshape", "Slice", "Split", "Squeeze", "TopK", "Unique", "Unsqueeze"}
+    {
+        "Compress",
+        "Flatten",
+        "Gather",
+        "NonZero",
+        "Reshape",
+        "Slice",
+        "Split",
+        "Squeeze",
+        "TopK",
+        "Unique",
+        "Unsqueeze",
+    }
 )
 """Operators whose result is bounded by their inputs, so that its size need not be known beforehand."""
 
@@ -45,10 +79,17 @@ STRING, NOT_A_TENSOR = 8, -1
 
 @dataclass(eq=False, slots=True)
 class Wave:
-    """The outcome of one wave: frontier nodes with the arrays of their read outputs, and nodes given up."""
+    """The outcome of one wave.
+
+    Attributes:
+        folded: Frontier nodes with the arrays of their read outputs.
+        refused: Nodes whose tensors would make the file larger, or may not be stored.
+        failed: Nodes that neither the runtime nor the reference evaluator computes.
+    """
 
     folded: list[tuple[Node, dict[Value, np.ndarray[Any, Any]]]] = field(default_factory=list)
     refused: list[Node] = field(default_factory=list)
+    failed: list[Node] = field(default_factory=list)
 
 
 class Folder:
@@ -59,12 +100,13 @@ class Folder:
         self.facts = facts
         self.plan = plan
         self.pending: dict[Node, None] = {}
-        self.given_up: set[Node] = set()
+        self.refused: set[Node] = set()
+        self.failed: set[Node] = set()
         self.work = 0
 
     def take(self, node: Node) -> bool:
         """True when `node` is constant and now waits for the next wave."""
-        if node in self.pending or node in self.given_up or not self._is_candidate(node):
+        if node in self.pending or node in self.refused or node in self.failed or not self._is_candidate(node):
             return False
         self.pending[node] = None
         return True
@@ -83,7 +125,9 @@ class Folder:
     def _is_training(self, node: Node) -> bool:
         if node.op_type == "Dropout":
             return True
-        return node.op_type == "BatchNormalization" and (node.attribute("training_mode", 0) != 0 or node.scope.opset < 9)
+        return node.op_type == "BatchNormalization" and (
+            node.attribute("training_mode", 0) != 0 or node.scope.opset < 9
+        )
 
     def _is_bounded(self, node: Node) -> bool:
         read = sum(self._elements(v) for v in node.inputs if v is not None)
@@ -120,8 +164,13 @@ class Folder:
             frontier = self._choose(group, pending, wave)
             if frontier:
                 self._evaluate(frontier, pending, wave)
-        self.given_up.update(wave.refused)
+        self.refused.update(wave.refused)
+        self.failed.update(wave.failed)
         return wave
+
+    def reconsider(self) -> None:
+        """Ask again whether refused tensors pay: readers of their constants may have gone."""
+        self.refused.clear()
 
     def _choose(self, group: list[Node], pending: set[Node], wave: Wave) -> list[Node]:
         """The frontier nodes whose tensors may replace them; others are refused, and their inputs asked instead."""
@@ -169,7 +218,7 @@ class Folder:
             if values is None and len(cone) > 1:
                 self._one_by_one(cone, part, wave)
             elif values is None:
-                wave.refused += part
+                wave.failed += part
             else:
                 self._sort_out(part, values, wave)
 
@@ -210,7 +259,9 @@ class Folder:
                 wave.refused.append(node)
 
     def _inputs(self, node: Node) -> int:
-        return sum(self._stored(v) for v in node.inputs if v is not None and v.is_constant and v.single_reader)
+        return sum(
+            self._stored(v) for v in node.inputs if v is not None and v.is_constant and v.single_reader
+        )
 
     def _one_by_one(self, cone: list[Node], part: list[Node], wave: Wave) -> None:
         """Some node of a wave has no kernel: fold what can be folded alone, node after node."""
@@ -219,12 +270,14 @@ class Folder:
             wanted = [v for v in node.outputs if v is not None and v.is_read]
             values = evaluate([node], wanted, lambda v: known.get(v, self._read(v)), self.graph.ir_version)
             if values is None:
-                wave.refused.append(node)
+                wave.failed.append(node)
                 continue
             known.update({v: a for v, a in values.items() if isinstance(a, np.ndarray)})
         for node in part:
-            if node not in wave.refused:
-                self._sort_out([node], {v: known[v] for v in node.outputs if v is not None and v in known}, wave)
+            if node not in wave.failed:
+                self._sort_out(
+                    [node], {v: known[v] for v in node.outputs if v is not None and v in known}, wave
+                )
 
     def _read(self, value: Value) -> np.ndarray[Any, Any] | None:
         return self.facts.array(value)
@@ -258,7 +311,11 @@ def known_array(facts: Facts, value: Value) -> np.ndarray[Any, Any] | None:
     numbers = facts.known(value)
     if content is None or dtype is None or numbers is None:
         return None
-    return np.array(numbers, np.int64 if dtype.kind != "u" else dtype).astype(dtype).reshape((-1,) if content.rank else ())
+    return (
+        np.array(numbers, np.int64 if dtype.kind != "u" else dtype)
+        .astype(dtype)
+        .reshape((-1,) if content.rank else ())
+    )
 
 
 def cone_of(node: Node, pending: set[Node]) -> set[Node]:

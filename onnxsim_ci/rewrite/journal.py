@@ -17,15 +17,11 @@ class Record:
     """One edit.
 
     Attributes:
-        rule: Id of the rule, or of the driver's own work (`fold-constants`, `merge-nodes`, `merge-constants`).
-        result: What the edit promises.
-        scope: Path of the scope; empty for the main graph.
-        node: Label of the root node.
-        value: Name of the first value that changed.
-        added: Values that the edit made or computes anew.
-        why: The rule's sentence.
-        machine: Folded through the runtime, so the bits may depend on the machine's instruction set.
-        hazards: Special inputs that could tell a mistake.
+        rule: Id of the rule, or of the driver's own work (`fold-constants`, `merge-nodes`,
+        `merge-constants`). result: What the edit promises. scope: Path of the scope; empty for the main
+        graph. node: Label of the root node. value: Name of the first value that changed. added: Values that
+        the edit made or computes anew. why: The rule's sentence. machine: Folded through the runtime, so the
+        bits may depend on the machine's instruction set. hazards: Special inputs that could tell a mistake.
     """
 
     rule: str

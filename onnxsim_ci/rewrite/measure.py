@@ -1,4 +1,5 @@
-"""The canonical rank of operators: an edit that keeps the node count must lower it, so that chains of edits end.
+"""The canonical rank of operators: an edit that keeps the node count must lower it, so that chains of edits
+end.
 
 House: rewrite. May import model and the contract.
 Touch: rules that declare `Lowers.RANK`.
@@ -26,7 +27,9 @@ def _rank(op_type: str) -> int:
 
 
 def _computed(spec: NodeSpec) -> int:
-    return sum(1 for o in spec.operands if getattr(o, "is_constant", True) is False or isinstance(o, NodeSpec))
+    return sum(
+        1 for o in spec.operands if getattr(o, "is_constant", True) is False or isinstance(o, NodeSpec)
+    )
 
 
 def _computed_of(node: Node) -> int:

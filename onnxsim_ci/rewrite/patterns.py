@@ -18,7 +18,8 @@ AXES_ARE_INPUT = {"Squeeze": 13, "Unsqueeze": 13, "ReduceSum": 13}
 
 
 def feeder(node: Node, index: int, *op_types: str) -> Node | None:
-    """The node that computes input `index` of `node`, if it is a standard one of `op_types` in the same scope.
+    """The node that computes input `index` of `node`, if it is a standard one of `op_types` in the same
+    scope.
 
     The same scope: a computation outside a Loop body must not be moved into it.
     """

@@ -31,7 +31,7 @@ class Plan:
         subgraphs: Whether bodies of If, Loop, Scan and local functions are rewritten.
         keep: Names of values that must survive.
         limit: Apply only the first `limit` edits; None for all.
-        visits: How often one node may be looked at before the run stops.
+        visits: How often a node may be looked at on average before the run stops.
     """
 
     level: Level | None = Level.FUSION

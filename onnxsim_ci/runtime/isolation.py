@@ -10,8 +10,9 @@ Touch: session.py offers it as `run_isolated`; hazards of feeds/ and equivalence
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import os
-import pickle  # noqa: S403  # only between this process and its own child
+import pickle  # only between this process and its own child
 import select
 import signal
 import struct
@@ -54,7 +55,9 @@ def _child_answers(
     """Answers of one child, and what ended it before it was through."""
     reader, writer = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads: the child starts none of them
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # forking with threads: the child starts none of them
         child = os.fork()
     if child == 0:
         os.close(reader)
@@ -67,7 +70,7 @@ def _child_answers(
         with contextlib.suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
-    answers = _unpacked(data)
+    answers: list[T | RunFailure] = _unpacked(data)
     if timed_out:
         return answers, RunFailure("the run was stopped: its time was over", timed_out=True)
     code = os.waitstatus_to_exitcode(status)
@@ -76,6 +79,8 @@ def _child_answers(
 
 def _serve(calls: Sequence[Callable[[], T]], writer: int) -> None:
     """The child: write each answer with its length, then leave without any clean-up."""
+    faulthandler.disable()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what a dying kernel prints is for nobody
     try:
         for call in calls:
             try:

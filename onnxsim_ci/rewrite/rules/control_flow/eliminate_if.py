@@ -1,7 +1,7 @@
 """Put the branch that an If always takes in its place.
 
-The condition is a constant, so the other branch never runs. Names of the branch that occur elsewhere are renamed.
-Declined when the condition is not a constant of one element, or an input that callers may override.
+The condition is a constant, so the other branch never runs. Names of the branch that occur elsewhere are
+renamed. Declined when the condition is not a constant of one element, or an input that callers may override.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/control_flow/eliminate_if.md; then `make docs`.

@@ -1,7 +1,8 @@
 """Add a constant per channel to the bias of the Conv or ConvTranspose before it.
 
-The constant must be one number or [C, 1, ...] aligned from the right: a vector of the width is none. Declined when the
-sum has another shape than the convolution, for `constant - x`, and when the convolution has another reader.
+The constant must be one number or [C, 1, ...] aligned from the right: a vector of the width is none. Declined
+when the sum has another shape than the convolution, for `constant - x`, and when the convolution has another
+reader.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/conv/fuse_add_into_conv.md; then `make docs`.
@@ -32,7 +33,9 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         term = per_channel(facts, constant, parameters)
         if term is None:
             return Declined("{0!r} is not one number per channel", constant)
-        bias = np.zeros(parameters.channels) if parameters.bias is None else parameters.bias.astype(np.float64)
+        bias = (
+            np.zeros(parameters.channels) if parameters.bias is None else parameters.bias.astype(np.float64)
+        )
         spec = with_bias(conv, parameters, bias + term if node.op_type == "Add" else bias - term)
         if spec is None:
             return Declined("the new bias of {0!r} would leave the normal range", value)

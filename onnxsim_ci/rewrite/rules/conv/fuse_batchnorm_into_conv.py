@@ -1,9 +1,9 @@
 """Fold an inference BatchNormalization into the Conv or ConvTranspose before it.
 
-With s = scale / sqrt(var + epsilon): weight * s per output channel, (bias - mean) * s + B; elementwise in float64, rounded
-once. Declined in training mode, with `spatial = 0`, when a parameter is no constant or has another element type, when
-the convolution has another reader, and when the new weights would overflow or fall below the normal range.
-Source: ONNX operators BatchNormalization (versions 7 to 15), Conv and ConvTranspose.
+With s = scale / sqrt(var + epsilon): weight * s per output channel, (bias - mean) * s + B; elementwise in
+float64, rounded once. Declined in training mode, with `spatial = 0`, when a parameter is no constant or has
+another element type, when the convolution has another reader, and when the new weights would overflow or fall
+below the normal range. Source: ONNX operators BatchNormalization (versions 7 to 15), Conv and ConvTranspose.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/conv/fuse_batchnorm_into_conv.md; then `make docs`.

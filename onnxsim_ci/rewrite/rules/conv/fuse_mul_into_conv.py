@@ -1,8 +1,8 @@
 """Multiply a constant per channel into the weight and bias of the Conv or ConvTranspose before it.
 
-The constant must be one number or [C, 1, ...] aligned from the right; Div multiplies by the float64 reciprocal.
-Declined when the product has another shape, when the new weights would leave the normal range, and when the convolution
-has another reader.
+The constant must be one number or [C, 1, ...] aligned from the right; Div multiplies by the float64
+reciprocal. Declined when the product has another shape, when the new weights would leave the normal range,
+and when the convolution has another reader.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/conv/fuse_mul_into_conv.md; then `make docs`.

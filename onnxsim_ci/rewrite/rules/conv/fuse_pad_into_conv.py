@@ -1,7 +1,8 @@
 """Let a Conv pad its input itself.
 
-Zero padding of the spatial axes is what `pads` does. Declined for other modes and values, negative pads (they crop), padded
-batch or channel axes, SAME_* auto_pad (its pads depend on the size), and when the padded value has another reader.
+Zero padding of the spatial axes is what `pads` does. Declined for other modes and values, negative pads (they
+crop), padded batch or channel axes, SAME_* auto_pad (its pads depend on the size), and when the padded value
+has another reader.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/conv/fuse_pad_into_conv.md; then `make docs`.

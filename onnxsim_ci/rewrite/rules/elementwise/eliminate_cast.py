@@ -1,6 +1,7 @@
 """Drop a Cast to the element type that its input has already.
 
-The conversion of a type to itself is a copy. The input's type must follow from the graph: a value_info is a claim.
+The conversion of a type to itself is a copy. The input's type must follow from the graph: a value_info is a
+claim.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/elementwise/eliminate_cast.md; then `make docs`.

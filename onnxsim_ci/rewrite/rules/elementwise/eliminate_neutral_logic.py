@@ -19,7 +19,12 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     neutral = 1 if node.op_type == "And" else 0
     for index in (1, 0):
         constant, kept = node.inputs[index], node.inputs[1 - index]
-        if constant is None or kept is None or not constant.is_constant or not facts.is_filled(constant, neutral):
+        if (
+            constant is None
+            or kept is None
+            or not constant.is_constant
+            or not facts.is_filled(constant, neutral)
+        ):
             continue
         if not keeps_shape(facts, node, kept, constant):
             return Declined("{0!r} may widen the shape of {1!r}", constant, kept)

@@ -1,7 +1,7 @@
 """Let the readers of a Where with a constant condition read the operand that it always picks.
 
-Every element comes from that operand, so they are copies. Declined when the condition is mixed, and when the result
-is larger than the operand: Where broadcasts all three.
+Every element comes from that operand, so they are copies. Declined when the condition is mixed, and when the
+result is larger than the operand: Where broadcasts all three.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/elementwise/eliminate_where.md; then `make docs`.

@@ -1,8 +1,8 @@
 """Replace two chained Casts by one, or by nothing, when the first one loses nothing.
 
-If every value of the first type exists in the middle type, the second Cast sees the same number as it would without
-the first. Integers keep wrapping alike only between integers; floats become int32 or int64 alike from any float type.
-Declined where the middle type rounds, saturates or wraps, and for strings and 8-bit floats.
+If every value of the first type exists in the middle type, the second Cast sees the same number as it would
+without the first. Integers keep wrapping alike only between integers; floats become int32 or int64 alike from
+any float type. Declined where the middle type rounds, saturates or wraps, and for strings and 8-bit floats.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/elementwise/merge_casts.md; then `make docs`.

@@ -1,7 +1,7 @@
 """Let a Gemm read a transposed matrix through transA or transB.
 
-Both flags read the same numbers; the runtime's kernel may add them in another order, so the class is ROUNDING.
-Declined when the transposed matrix has another reader.
+Both flags read the same numbers; the runtime's kernel may add them in another order, so the class is
+ROUNDING. Declined when the transposed matrix has another reader.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/layout/fuse_transpose_into_gemm.md; then `make docs`.

@@ -1,7 +1,7 @@
 """Fold an inference BatchNormalization into the Gemm before it.
 
-With s = scale / sqrt(var + epsilon) over the columns: B * s, and beta * C * s + (bias - mean * s) with beta = 1, elementwise in float64,
-rounded once. Declined as for convolutions, and when C differs from row to row.
+With s = scale / sqrt(var + epsilon) over the columns: B * s, and beta * C * s + (bias - mean * s) with beta =
+1, elementwise in float64, rounded once. Declined as for convolutions, and when C differs from row to row.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/matmul/fuse_batchnorm_into_gemm.md; then `make docs`.

@@ -1,7 +1,8 @@
 """Replace MatMul and Add of matrices by Gemm.
 
-Only for two operands of rank 2 and float32 or float64, and a term that broadcasts to the product and leaves its shape as it
-is; other ranks would need reshapes, and integers have no Gemm kernel. Declined when the product has another reader.
+Only for two operands of rank 2 and float32 or float64, and a term that broadcasts to the product and leaves
+its shape as it is; other ranks would need reshapes, and integers have no Gemm kernel. Declined when the
+product has another reader.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/matmul/fuse_matmul_add_into_gemm.md; then `make docs`.

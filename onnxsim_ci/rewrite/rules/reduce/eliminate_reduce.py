@@ -1,8 +1,8 @@
 """Drop a reduction that reduces nothing.
 
-With `noop_with_empty_axes` and no axes ReduceSum, ReduceMean, ReduceMax, ReduceMin and ReduceProd copy their input.
-Over axes of size 1 that stay, ReduceMax, ReduceMin and ReduceProd do too; a sum may turn -0 into +0, so it stays.
-The other reductions compute something even from one element.
+With `noop_with_empty_axes` and no axes ReduceSum, ReduceMean, ReduceMax, ReduceMin and ReduceProd copy their
+input. Over axes of size 1 that stay, ReduceMax, ReduceMin and ReduceProd do too; a sum may turn -0 into +0,
+so it stays. The other reductions compute something even from one element.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/reduce/eliminate_reduce.md; then `make docs`.

@@ -1,8 +1,8 @@
 """Write a computed Reshape target as a constant of sizes, 0 and -1.
 
-A size that the input has on the same axis becomes 0 (copy), one other symbolic size may become -1. A -1 beside a copied
-or symbolic size fails where that size is 0, so it is written only if every other size is provably at least 1.
-Declined when two sizes would need -1, and under `allowzero`, where 0 is a size.
+A size that the input has on the same axis becomes 0 (copy), one other symbolic size may become -1. A -1
+beside a copied or symbolic size fails where that size is 0, so it is written only if every other size is
+provably at least 1. Declined when two sizes would need -1, and under `allowzero`, where 0 is a size.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/convert_reshape_target.md; then `make docs`.

@@ -1,7 +1,7 @@
 """Drop an Expand to the shape that its input has.
 
-Declined unless both shapes are known and equal for every input: two axes of the same dim name are no proof here,
-because Expand would also run with other sizes.
+Declined unless both shapes are known and equal for every input: two axes of the same dim name are no proof
+here, because Expand would also run with other sizes.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/eliminate_expand.md; then `make docs`.

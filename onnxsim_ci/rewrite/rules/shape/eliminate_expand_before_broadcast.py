@@ -1,7 +1,7 @@
 """Let an elementwise operator broadcast an operand itself instead of reading it expanded.
 
-The result keeps its shape only if the other operand already has every size that the Expand gives; then each element
-is computed from the same two numbers. Declined when the expanded value has another reader.
+The result keeps its shape only if the other operand already has every size that the Expand gives; then each
+element is computed from the same two numbers. Declined when the expanded value has another reader.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/eliminate_expand_before_broadcast.md; then `make docs`.
@@ -14,7 +14,20 @@ from onnxsim_ci.model import Node
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, ResultClass, Rule
 from onnxsim_ci.rewrite.patterns import feeder
 
-ELEMENTWISE = ("Add", "Sub", "Mul", "Div", "And", "Or", "Xor", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual")
+ELEMENTWISE = (
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    "And",
+    "Or",
+    "Xor",
+    "Equal",
+    "Less",
+    "Greater",
+    "LessOrEqual",
+    "GreaterOrEqual",
+)
 
 
 def propose(node: Node, facts: Facts) -> Edit | Declined:

@@ -1,8 +1,8 @@
 """Drop a Reshape, Flatten, Squeeze or Unsqueeze whose result has the shape of its input.
 
 All four keep the elements in order, so equal shapes mean equal tensors, empty ones included.
-For Reshape one pair of dims may be equal by the dim names of the inputs alone: other sizes would change the number
-of elements and fail.
+For Reshape one pair of dims may be equal by the dim names of the inputs alone: other sizes would change the
+number of elements and fail.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/eliminate_reshape.md; then `make docs`.
@@ -35,7 +35,9 @@ def _by_claim(node: Node, facts: Facts, source: Value, result: Value) -> Edit | 
     pairs = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
     if len(pairs) != 1 or not facts.claimed_equal(*pairs[0]):
         return Declined("the result may have another shape than {0!r}", source)
-    return replace(node, source, f"the result has the shape of the input; assumed: {facts.assumed(*pairs[0])}")
+    return replace(
+        node, source, f"the result has the shape of the input; assumed: {facts.assumed(*pairs[0])}"
+    )
 
 
 RULE = Rule(

@@ -1,7 +1,7 @@
 """Drop a Slice that reads whole axes.
 
-Start 0, step 1 and an end at or beyond the axis copy the tensor. An end of -1 leaves the last element out, and a
-negative step flips: both stay. Declined when a start or an end is not known.
+Start 0, step 1 and an end at or beyond the axis copy the tensor. An end of -1 leaves the last element out,
+and a negative step flips: both stay. Declined when a start or an end is not known.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/eliminate_slice.md; then `make docs`.
@@ -26,7 +26,9 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     for axis, (start, end, step) in parameters.items():
         if step != 1 or start is None or end is None:
             return Declined("axis {0} is read with a step, or from an unknown place", axis)
-        begins = start == 0 or (isinstance(start, int) and isinstance(shape[axis], int) and start <= -shape[axis])
+        begins = start == 0 or (
+            isinstance(start, int) and isinstance(shape[axis], int) and start <= -shape[axis]
+        )
         if not begins or sliced_length(shape[axis], start, end, step) != shape[axis]:
             return Declined("axis {0} may not be read whole", axis)
     return replace(node, source, "every axis is read whole")

@@ -1,6 +1,7 @@
 """Drop a Concat that puts all parts of a Split, or adjoining Slices of a whole axis, together again.
 
-The parts are in order, along the same axis, and nothing is missing or twice, so the elements come back as they were.
+The parts are in order, along the same axis, and nothing is missing or twice, so the elements come back as
+they were.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/eliminate_split_concat.md; then `make docs`.

@@ -1,7 +1,8 @@
 """Drop a Squeeze and an Unsqueeze of the same axes, in either order.
 
-Unsqueeze adds axes of size 1 and Squeeze takes the same ones away; the other way round Squeeze has already demanded
-that they have size 1. Declined when the axes are not given: Squeeze then depends on the sizes at run time.
+Unsqueeze adds axes of size 1 and Squeeze takes the same ones away; the other way round Squeeze has already
+demanded that they have size 1. Declined when the axes are not given: Squeeze then depends on the sizes at run
+time.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/eliminate_squeeze_unsqueeze.md; then `make docs`.

@@ -1,7 +1,7 @@
 """Put the operands of a Concat into the Concat that reads it.
 
-Both join along the same axis, so the order of the elements is the same. Declined for different axes, and when the
-inner result has another reader.
+Both join along the same axis, so the order of the elements is the same. Declined for different axes, and when
+the inner result has another reader.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/merge_concats.md; then `make docs`.
@@ -28,7 +28,9 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         if not operand.single_reader:
             return Declined("inner result {0!r} has another reader", operand)
         operands = [o for v in node.inputs for o in (inner.inputs if v is operand else [v])]
-        return replace(node, NodeSpec("Concat", tuple(operands), {"axis": axis}, like=node), "both join one axis")
+        return replace(
+            node, NodeSpec("Concat", tuple(operands), {"axis": axis}, like=node), "both join one axis"
+        )
     return Declined("no operand comes from a Concat of the same axis")
 
 

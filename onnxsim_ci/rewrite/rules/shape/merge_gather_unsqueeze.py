@@ -1,7 +1,7 @@
 """Let a Gather with a scalar index keep its axis instead of unsqueezing it again.
 
-A one-element vector as index leaves an axis of size 1 where the scalar drops it. Declined when the Unsqueeze puts the
-axis elsewhere, and when the gathered value has another reader.
+A one-element vector as index leaves an axis of size 1 where the scalar drops it. Declined when the Unsqueeze
+puts the axis elsewhere, and when the gathered value has another reader.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/merge_gather_unsqueeze.md; then `make docs`.

@@ -1,8 +1,8 @@
 """Let a Reshape read what a Reshape, Flatten, Squeeze or Unsqueeze before it reads.
 
-All of them keep the elements in order, so only the last target counts. A 0 in it copies a size of the middle shape: it
-stays only where the first input has the same size on that axis, or becomes the number when that is known.
-Declined when the middle result has another reader: nothing would be saved.
+All of them keep the elements in order, so only the last target counts. A 0 in it copies a size of the middle
+shape: it stays only where the first input has the same size on that axis, or becomes the number when that is
+known. Declined when the middle result has another reader: nothing would be saved.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/merge_reshapes.md; then `make docs`.

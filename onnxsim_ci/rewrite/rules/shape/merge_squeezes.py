@@ -34,7 +34,9 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         second = None if total is None else facts.axes(node, total)
     if first is None or second is None:
         return Declined("the axes are not given as constants")
-    axes = _squeezed(rank, first, second) if node.op_type == "Squeeze" else _unsqueezed(between, first, second)
+    axes = (
+        _squeezed(rank, first, second) if node.op_type == "Squeeze" else _unsqueezed(between, first, second)
+    )
     return replace(node, with_axes(node, source, axes), "the axes of both, in the outer shape")
 
 
