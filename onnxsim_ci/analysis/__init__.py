@@ -26,7 +26,7 @@ from onnxsim_ci.analysis.dim import (
     symbol,
 )
 from onnxsim_ci.analysis.facts import Facts
-from onnxsim_ci.analysis.inference import infer
+from onnxsim_ci.analysis.inference import Inference, infer, is_complete
 from onnxsim_ci.analysis.opaque import (
     broadcast_dim,
     broadcast_shapes,
@@ -47,6 +47,7 @@ __all__ = [
     "Content",
     "Dim",
     "Facts",
+    "Inference",
     "Shape",
     "Symbol",
     "Symbolic",
@@ -63,6 +64,7 @@ __all__ = [
     "infer",
     "is_anonymous",
     "is_at_least",
+    "is_complete",
     "is_divisible",
     "is_nonnegative",
     "is_positive",

@@ -49,11 +49,12 @@ class Symbol(str):
 class Symbolic:
     """A polynomial that is no integer; immutable and hashable, supports + - * with itself and int."""
 
-    __slots__ = ("_hash", "terms")
+    __slots__ = ("_hash", "is_vague", "terms")
 
     def __init__(self, terms: tuple[tuple[int, tuple[Symbol, ...]], ...]) -> None:
         self.terms = terms
         self._hash = hash(terms)
+        self.is_vague = any(s.is_vague for _, m in terms for s in m)
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Symbolic) and self.terms == other.terms)
@@ -223,7 +224,17 @@ def is_divisible(dim: Dim, number: int) -> bool:
 
 def is_vague(dim: Dim) -> bool:
     """True when `dim` holds a symbol that later facts may resolve."""
-    return isinstance(dim, Symbolic) and any(s.is_vague for _, m in dim.terms for s in m)
+    return isinstance(dim, Symbolic) and dim.is_vague
+
+
+def is_settled(shape: Shape | None) -> bool:
+    """True when nothing is left to learn about a shape."""
+    if shape is None:
+        return False
+    for dim in shape:  # noqa: SIM110 - twice as fast as all(), and called for every node
+        if dim.__class__ is not int and dim.is_vague:  # type: ignore[union-attr]  # no int here
+            return False
+    return True
 
 
 def difference(a: Dim, b: Dim) -> Dim:

@@ -123,6 +123,9 @@ class Facts:
         array = self.array(value)
         if array is None or array.size == 0 or not _is_real(array.dtype):
             return False
+        first = array.flat[0]
+        if first != number:
+            return False
         wanted = np.array(number).astype(array.dtype)
         if array.dtype.kind in "iub":
             return bool(wanted == number and (array == wanted).all())

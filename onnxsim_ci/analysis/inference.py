@@ -10,12 +10,13 @@ Touch: `learning.py` refines what this leaves open.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from onnx import GraphProto, ModelProto, TensorShapeProto, TypeProto, ValueInfoProto, shape_inference
 
 from onnxsim_ci.analysis.axes import axis_symbol, is_anonymous
-from onnxsim_ci.analysis.dim import Dim, Shape, Symbolic, is_vague
+from onnxsim_ci.analysis.dim import Dim, Shape, Symbolic, is_settled, is_vague
 from onnxsim_ci.analysis.light_copy import inner_graphs_of, light_copy
 from onnxsim_ci.model import element_type
 
@@ -34,27 +35,50 @@ _UNKNOWN_TYPE = "expected to have type but instead is null"
 """Said of a node behind an operator whose types the library cannot infer."""
 
 
-def infer(graph: Graph, model: ModelProto) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """The outcome of one inference.
+
+    Attributes:
+        problem: What strict inference found wrong with the model, as one sentence; None for nothing.
+        learned: Values about which more is known than before.
+    """
+
+    problem: str | None
+    learned: list[Value]
+
+
+def infer(graph: Graph, model: ModelProto) -> Inference:
     """Fill dtype and shape of the values of `graph`, the index of `model`, in all its graphs.
 
-    Returns:
-        What strict inference found wrong with the model, as one sentence; None when it found nothing. The
-        facts are those of the most demanding way that did not fail; function bodies get none.
+    The facts are those of the most demanding way that did not fail; function bodies get none.
     """
     for scope in graph.scopes():
         _learn_constants(scope)
     names = _learn_inputs(graph.root)
     data = light_copy(graph, model).SerializeToString()
     problem = None
+    taker = _Taker(names)
     for arguments in _ATTEMPTS:
         try:
             inferred = shape_inference.infer_shapes(data, **arguments)
         except Exception as error:  # whatever the library raises: facts are optional
             problem = problem or _sentence(error)
             continue
-        _Taker(names).graph(graph.root, inferred.graph)
+        taker.graph(graph.root, inferred.graph)
         break
-    return problem
+    return Inference(problem, taker.learned)
+
+
+def is_complete(graph: Graph) -> bool:
+    """True when nothing is left to learn about the shape of any value that a live node computes."""
+    return all(
+        value is None or value.dtype == NOT_A_TENSOR or is_settled(value.shape)
+        for scope in graph.scopes()
+        for node in scope.nodes
+        if node.is_alive
+        for value in node.outputs
+    )
 
 
 def _sentence(error: Exception) -> str | None:
@@ -106,13 +130,13 @@ class _Taker:
 
     Args:
         names: Dims of the light copy's inputs by the name they have there. Names of the inference's own
-        making
-            become the symbol of the first axis that shows them.
+            making become the symbol of the first axis that shows them.
     """
 
     def __init__(self, names: dict[str, Dim]) -> None:
         self.names = names
         self.decoded: dict[bytes, tuple[int, Shape | None]] = {}
+        self.learned: list[Value] = []
 
     def graph(self, scope: Scope, proto: GraphProto) -> None:
         """Facts of one graph and of the graphs inside it."""
@@ -143,10 +167,12 @@ class _Taker:
         dtype, shape = known
         if value.dtype == 0:
             value.dtype = dtype
-        if value.shape is None:
-            value.shape = shape
-        elif shape is not None and value.shape != shape:
-            value.shape = _refined(value.shape, shape)
+        if shape is None or value.shape == shape:
+            return
+        refined = shape if value.shape is None else _refined(value.shape, shape)
+        if refined != value.shape:
+            value.shape = refined
+            self.learned.append(value)
 
     def decode(self, value: Value, kind: TypeProto) -> tuple[tuple[int, Shape | None], bool]:
         """Element type and shape; with False when the shape belongs to this value alone."""

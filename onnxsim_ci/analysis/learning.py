@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from onnxsim_ci.analysis.axes import axis_symbol
 from onnxsim_ci.analysis.content import CONTENT_LIMIT, RANGES, Content, confined
-from onnxsim_ci.analysis.dim import Dim, Shape, Symbolic, is_vague
+from onnxsim_ci.analysis.dim import Dim, Shape, Symbolic, is_settled, is_vague
 from onnxsim_ci.analysis.transfer import (
     CONTENTS,
     ELEMENT_TYPES,
@@ -47,7 +47,7 @@ def _transfer_one(node: Node, facts: Facts) -> bool:
     is_new = False
     if output.dtype == 0 and op_type in ELEMENT_TYPES:
         is_new = _learn_dtype(output, ELEMENT_TYPES[op_type](node, facts))
-    if op_type in SHAPES and not _is_settled(output.shape):
+    if op_type in SHAPES and not is_settled(output.shape):
         is_new |= learn_shape(output, SHAPES[op_type](node, facts))
     if op_type in CONTENTS and _may_have_content(output):
         is_new |= _learn_content(output, CONTENTS[op_type](node, facts))
@@ -63,9 +63,9 @@ def _transfer_all(node: Node, facts: Facts) -> bool:
         for output, dtype in zip(live, OUTPUT_TYPES[op_type](node, facts), strict=False):
             if output is not None and output.dtype == 0:
                 is_new |= _learn_dtype(output, dtype)
-    if any(o is not None and not _is_settled(o.shape) for o in live):
+    if any(o is not None and not is_settled(o.shape) for o in live):
         for output, shape in zip(live, OUTPUT_SHAPES[op_type](node, facts) or (), strict=False):
-            if output is not None and not _is_settled(output.shape):
+            if output is not None and not is_settled(output.shape):
                 is_new |= learn_shape(output, shape)
     if op_type in OUTPUT_CONTENTS and any(o is not None and _may_have_content(o) for o in live):
         for output, content in zip(live, OUTPUT_CONTENTS[op_type](node, facts) or (), strict=False):
@@ -76,15 +76,16 @@ def _transfer_all(node: Node, facts: Facts) -> bool:
 
 def learn_shape(value: Value, shape: Shape | None) -> bool:
     """Merge a proven shape into the value's; a proven integer replaces whatever stood there."""
-    if shape is None or any(isinstance(d, int) and d < 0 for d in shape):
-        return False
     old = value.shape
+    if shape is None or old == shape:
+        return False
+    for dim in shape:
+        if dim.__class__ is int and dim < 0:  # type: ignore[operator]  # an int
+            return False
     if old is None or len(old) != len(shape):
         value.shape = shape
         return True
-    if old == shape:
-        return False
-    merged = tuple(_better(value, i, o, n) for i, (o, n) in enumerate(zip(old, shape, strict=True)))
+    merged = tuple(o if o == n else _better(value, i, o, n) for i, (o, n) in enumerate(zip(old, shape, strict=True)))
     if merged == old:
         return False
     value.shape = merged
@@ -98,16 +99,6 @@ def _better(value: Value, axis: int, old: Dim, new: Dim) -> Dim:
     if isinstance(old, int) or (is_vague(new) and not is_vague(old)):
         return old
     return old if new == axis_symbol(value, axis) else new
-
-
-def _is_settled(shape: Shape | None) -> bool:
-    """True when nothing is left to learn about a shape."""
-    if shape is None:
-        return False
-    for dim in shape:  # noqa: SIM110 - twice as fast as all(), and called for every node
-        if isinstance(dim, Symbolic) and is_vague(dim):
-            return False
-    return True
 
 
 def _may_have_content(value: Value) -> bool:

@@ -8,6 +8,7 @@ Touch: `onnxsim_ci/__init__.py` names what is public.
 
 from onnxsim_ci.api.explain import Explanation, explain
 from onnxsim_ci.api.flow import Result, optimize
+from onnxsim_ci.api.onnxsim import simplify
 from onnxsim_ci.api.pair import verify
 
-__all__ = ["Explanation", "Result", "explain", "optimize", "verify"]
+__all__ = ["Explanation", "Result", "explain", "optimize", "simplify", "verify"]

@@ -15,10 +15,13 @@ from onnx import ModelProto
 from onnxsim_ci.equivalence import Edits
 from onnxsim_ci.errors import InternalError
 from onnxsim_ci.model import (
+    Graph,
     Interface,
     LoadedModel,
     Statistics,
     build_graph,
+    filled,
+    has_spans,
     image_of,
     interface_difference,
     interface_of,
@@ -26,7 +29,7 @@ from onnxsim_ci.model import (
     statistics_of,
 )
 from onnxsim_ci.model import ordered
-from onnxsim_ci.model.wire import parse_light
+from onnxsim_ci.model.wire import LIGHT_FROM_BYTES
 from onnxsim_ci.rewrite import Outcome, Plan, ResultClass, rewrite
 from onnxsim_ci.runtime import ModelImage
 
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
 class Source:
     """A loaded model with the user's ordered changes; every candidate starts from a fresh copy of it.
 
+    Args:
+        graph: Index of `loaded.proto`, where one was built to check it.
+
     Attributes:
         loaded: The model as it was read.
         is_ordered: The policy changed the interface, so even an unchanged graph is a new model.
@@ -44,15 +50,16 @@ class Source:
         interface: Interface that every candidate must have.
     """
 
-    def __init__(self, loaded: LoadedModel, policy: Policy) -> None:
+    def __init__(self, loaded: LoadedModel, policy: Policy, graph: Graph | None = None) -> None:
         self.loaded = loaded
         self.policy = policy
-        self.statistics = statistics_of(loaded.proto, len(loaded.buffer))
+        self.statistics = statistics_of(loaded.proto, loaded.size)
         first = self._ordered(loaded.proto)
         self.is_ordered = first is not loaded.proto or self._changes_in_place
         self.interface: Interface = interface_of(first)
-        self._fresh: ModelProto | None = first
         self._base = first.SerializeToString() if self.is_ordered else None
+        index = graph if graph is not None and not self.is_ordered else build_graph(first)
+        self._fresh: tuple[ModelProto, Graph] | None = (first, index)
 
     @property
     def _changes_in_place(self) -> bool:
@@ -82,17 +89,26 @@ class Source:
         return proto
 
     def proto(self) -> ModelProto:
-        """A light copy of the model, with the ordered changes, to work on."""
+        """A light copy of the model, with the ordered changes."""
+        if self._base is not None:
+            return ModelProto.FromString(self._base)
+        return self.loaded.fresh_proto()
+
+    def fresh(self) -> tuple[ModelProto, Graph]:
+        """A light copy to work on, and its index."""
         if self._fresh is not None:
             fresh, self._fresh = self._fresh, None
             return fresh
-        if self._base is not None:
-            return ModelProto.FromString(self._base)
-        return parse_light(self.loaded.buffer)
+        proto = self.proto()
+        return proto, build_graph(proto)
 
     @cached_property
     def image(self) -> ModelImage:
         """The model as a session loads it."""
+        if self._base is None and (self.loaded.path is None or self.loaded.size < LIGHT_FROM_BYTES):
+            path = self.loaded.path
+            folder = None if path is None else str(path.parent.resolve())
+            return ModelImage(data=bytes(self.loaded.buffer[:]), folder=folder)
         data, folder = image_of(self.proto(), self.loaded.weights, self.loaded.path)
         return ModelImage(data=data, folder=folder)
 
@@ -105,6 +121,7 @@ class Candidate:
         proto: Light model.
         outcome: Journal and the like.
         statistics: Figures of the result.
+        data: The serialized result, where no weights have to be streamed into it.
     """
 
     source: Source
@@ -112,6 +129,7 @@ class Candidate:
     outcome: Outcome
     statistics: Statistics
     plan: Plan
+    data: bytes | None
 
     @property
     def changed(self) -> bool:
@@ -121,8 +139,18 @@ class Candidate:
     @cached_property
     def image(self) -> ModelImage:
         """The result as a session loads it."""
-        data, folder = image_of(self.proto, self.source.loaded.weights, self.source.loaded.path)
+        path = self.source.loaded.path
+        if self.data is not None:
+            return ModelImage(data=self.data, folder=None if path is None else str(path.parent.resolve()))
+        data, folder = image_of(self.proto, self.source.loaded.weights, path)
         return ModelImage(data=data, folder=folder)
+
+    @cached_property
+    def model(self) -> ModelProto:
+        """A ModelProto of its own, with all data that the file holds inside."""
+        if self.data is not None:
+            return ModelProto.FromString(self.data)
+        return filled(self.proto, self.source.loaded.weights)
 
     def edits(self) -> Edits:
         """What a proof needs to know of the journal."""
@@ -149,15 +177,18 @@ def make_candidate(source: Source, plan: Plan) -> Candidate:
         BadInput: The graph's names do not fit together.
         InternalError: The engine changed the interface.
     """
-    proto = source.proto()
-    graph = build_graph(proto)
+    proto, graph = source.fresh()
     outcome = rewrite(graph, proto, source.loaded.weights, plan)
     found = interface_difference(source.interface, interface_of(proto)) if outcome.changed else None
     if found is not None:
         raise InternalError(f"{found} although the policy did not order it; nothing was written")
-    unchanged = not outcome.changed and not source.is_ordered
-    size = len(source.loaded.buffer) if unchanged else serialized_bytes(proto)
-    return Candidate(source, proto, outcome, statistics_of(proto, size), plan)
+    data = None
+    if outcome.changed or source.is_ordered:
+        data = None if has_spans(proto) else proto.SerializeToString()
+        size = serialized_bytes(proto) if data is None else len(data)
+    else:
+        size = source.loaded.size
+    return Candidate(source, proto, outcome, statistics_of(proto, size), plan, data)
 
 
 def _input_shapes(shapes: object) -> dict[str, tuple[int, ...]]:

@@ -22,8 +22,9 @@ from onnxsim_ci.api.settings import limits_of, plan_of, proof_settings_of
 from onnxsim_ci.api.validation import refuse_broken, refuse_if_not_runnable
 from onnxsim_ci.cache import Known, ResultsCache, default_cache
 from onnxsim_ci.equivalence import Verdict
-from onnxsim_ci.model import build_graph, filled, load, save_beside
-from onnxsim_ci.rewrite import Journal
+from onnxsim_ci.model import build_graph, load, save_beside
+from onnxsim_ci.rewrite import Journal, resting_collector
+from onnxsim_ci.runtime import warm_up
 
 if TYPE_CHECKING:
     from onnxsim_ci.policy import Policy
@@ -55,8 +56,8 @@ class Result:
         """The result, or the source when the result is not proven; external data stay where they are."""
         loaded = self._candidate.source.loaded
         if self._is_kept and self._candidate.changed:
-            return filled(self._candidate.proto, loaded.weights)
-        return ModelProto.FromString(bytes(loaded.buffer[:]))
+            return self._candidate.model
+        return loaded.whole()
 
 
 class _Clock:
@@ -96,20 +97,23 @@ def optimize(
     """
     from onnxsim_ci.policy import Policy as PolicyClass
 
+    warm_up()
     clock = _Clock()
-    loaded = load(model, limits_of(policy or PolicyClass()))
-    chosen = _settled(policy or PolicyClass(), loaded.proto)
-    clock.lap("load")
-    refuse_broken(loaded, build_graph(loaded.proto), limits_of(chosen))
-    store = cache or default_cache()
-    known = store.read(loaded.sha256).refusals if loaded.path is not None else ()
-    source = Source(loaded, chosen)
-    clock.lap("analyse")
-    first = _within_growth(source, plan_of(chosen, frozenset(rule for rule, _ in known)), chosen)
-    if first.outcome.problem is not None:
-        refuse_if_not_runnable(
-            load(loaded.buffer if loaded.path is None else loaded.path), first.outcome.problem
-        )
+    with resting_collector():
+        loaded = load(model, limits_of(policy or PolicyClass()))
+        chosen = _settled(policy or PolicyClass(), loaded.proto)
+        clock.lap("load")
+        graph = build_graph(loaded.proto)
+        refuse_broken(loaded, graph, limits_of(chosen))
+        store = cache or default_cache()
+        known = store.read(loaded.sha256).refusals if loaded.path is not None else ()
+        source = Source(loaded, chosen, graph)
+        clock.lap("analyse")
+        first = _within_growth(source, plan_of(chosen, frozenset(rule for rule, _ in known)), chosen)
+        if first.outcome.problem is not None:
+            refuse_if_not_runnable(
+                load(loaded.path or bytes(loaded.buffer)), first.outcome.problem
+            )
     clock.lap("rewrite")
     proven = _prove(source, first, chosen, save_repro)
     clock.lap("prove")
@@ -122,7 +126,7 @@ def optimize(
         _remember(store, written, proven, known)
     clock.lap("save")
     report = describe(model, source, proven, known, decision, chosen, written, clock.seconds)
-    return Result(
+    result = Result(
         verdict=proven.verdict,
         report=report,
         journal=proven.candidate.outcome.journal,
@@ -130,6 +134,9 @@ def optimize(
         _candidate=proven.candidate,
         _is_kept=decision.is_kept,
     )
+    if isinstance(model, ModelProto):
+        result.model  # noqa: B018 - made now: the caller may change what its weights are read from
+    return result
 
 
 def _settled(policy: Policy, proto: ModelProto) -> Policy:

@@ -21,11 +21,13 @@ LEVELS = {"off": None, "basic": Level.BASIC, "fusion": Level.FUSION, "target": L
 
 def plan_of(policy: Policy, refused: frozenset[str] = frozenset()) -> Plan:
     """What the engine may do; `refused` rules stay off, `rounding` among them leaves only exact ones."""
+    from onnxsim_ci.policy import rule_ids
+
     simplify = policy.simplify
     return Plan(
         level=LEVELS[simplify.level],
-        skip=frozenset(simplify.skip) | refused,
-        extra=frozenset(simplify.extra),
+        skip=rule_ids(simplify.skip) | refused,
+        extra=rule_ids(simplify.extra),
         rounding=simplify.rounding and "rounding" not in refused,
         signed_zero=simplify.signed_zero,
         fold=simplify.fold,

@@ -1,15 +1,23 @@
-"""onnxsim's and the article's flags as settings of the policy.
+"""onnxsim's and the article's flags, read from the texts that a command line gives.
 
 House: cli. May import policy and errors.
-Touch: the options of cli/simplify.py; the table of flags in docs/cli.md.
+Touch: `policy/onnxsim.py` says what they mean; cli/simplify.py has the options; docs/cli.md lists them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from onnxsim_ci.errors import BadInput
-from onnxsim_ci.policy import Setting
+from onnxsim_ci.policy import OnnxsimChoice, Setting
+
+SPELLED = {
+    "overwrite_input_shapes": "overwrite-input-shape",
+    "test_input_shapes": "test-input-shape",
+    "skipped_optimizers": "skip-optimization",
+    "extra_optimizers": "enable-optimization",
+    "target_opset_version": "target-opset",
+}
+"""Flags whose names are not those of the Python arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,59 +44,36 @@ class OnnxsimFlags:
         """What the flags say, as settings; a list adds to what the policy has.
 
         Raises:
-            BadInput: A shape, size or opset cannot be read.
+            BadInput: A shape or opset cannot be read.
         """
-        made = [
-            *_switches(self),
-            *_lists(self),
-            *_shapes("overwrite-input-shape", self.overwrite_input_shape, ("shapes",)),
-            *_shapes("test-input-shape", self.test_input_shape, ("verify", "shapes")),
-        ]
-        if self.tensor_size_threshold is not None:
-            size = _size(self.tensor_size_threshold)
-            made.append(_setting("simplify", "fold_max_bytes", size, "tensor-size-threshold"))
-        if self.target_opset is not None:
-            made.append(_setting("simplify", "opset", _opset(self.target_opset), "target-opset"))
-        if self.check_n > 0:
-            made.append(_setting("verify", "samples", self.check_n, "CHECK_N"))
-        return tuple(made)
+        choice = OnnxsimChoice(
+            overwrite_input_shapes=_shapes(self.overwrite_input_shape, "overwrite-input-shape"),
+            test_input_shapes=_shapes(self.test_input_shape, "test-input-shape"),
+            skipped_optimizers=self.skip_optimization,
+            extra_optimizers=self.enable_optimization,
+            skip_fuse_bn=self.skip_fuse_bn,
+            skip_constant_folding=self.skip_constant_folding,
+            tensor_size_threshold=self.tensor_size_threshold,
+            unused_output=self.unused_output,
+            mutable_initializer=self.mutable_initializer,
+            include_subgraph=self.include_subgraph,
+            check_rtol=self.check_rtol,
+            check_atol=self.check_atol,
+            inline_functions=self.inline_functions,
+            target_opset_version=self.target_opset,
+            check_n=self.check_n,
+        )
+        return choice.settings(_spelled)
 
 
-def _switches(flags: OnnxsimFlags) -> Iterable[Setting]:
-    if flags.skip_constant_folding:
-        yield _setting("simplify", "fold", False, "skip-constant-folding")
-    if flags.mutable_initializer:
-        yield _setting("simplify", "initializers", "declared", "mutable-initializer")
-    if flags.include_subgraph:
-        yield _setting("simplify", "subgraphs", True, "include-subgraph")
-    if flags.inline_functions:
-        yield _setting("simplify", "inline_functions", True, "inline-functions")
-    if flags.check_rtol is not None or flags.check_atol is not None:
-        yield _setting("verify", "rtol", 1e-4 if flags.check_rtol is None else flags.check_rtol, "check-rtol")
-        yield _setting("verify", "atol", 1e-5 if flags.check_atol is None else flags.check_atol, "check-atol")
+def _spelled(field: str) -> str:
+    if field == "check_n":
+        return "argument CHECK_N"
+    return f"flag --{SPELLED.get(field, field.replace('_', '-'))}"
 
 
-def _lists(flags: OnnxsimFlags) -> Iterable[Setting]:
-    skipped = list(flags.skip_optimization)
-    if "all" in skipped:
-        from onnxsim_ci.policy import rule_families
-
-        skipped = [name for name in skipped if name != "all"] + sorted(rule_families())
-    if flags.skip_fuse_bn:
-        skipped.append("fuse_bn_into_conv")
-    if skipped:
-        yield _setting("simplify", "skip", skipped, "skip-optimization", adds=True)
-    if flags.enable_optimization:
-        yield _setting("simplify", "extra", list(flags.enable_optimization), "enable-optimization", adds=True)
-    if flags.unused_output:
-        yield _setting("simplify", "drop_outputs", list(flags.unused_output), "unused-output", adds=True)
-
-
-def _shapes(flag: str, texts: tuple[str, ...], path: tuple[str, ...]) -> Iterable[Setting]:
-    for text in texts:
-        name, shape = parse_shape(text, flag)
-        value: Any = [shape] if path[0] == "verify" else shape
-        yield Setting(path=(*path, name), value=value, origin=f"flag --{flag}")
+def _shapes(texts: tuple[str, ...], flag: str) -> Mapping[str, list[int]]:
+    return dict(parse_shape(text, flag) for text in texts)
 
 
 def parse_shape(text: str, flag: str) -> tuple[str, list[int]]:
@@ -102,23 +87,3 @@ def parse_shape(text: str, flag: str) -> tuple[str, list[int]]:
         return name, [int(size) for size in sizes.split(",") if size.strip() or "," in sizes]
     except ValueError:
         raise BadInput(f"--{flag}: {text!r} is not NAME:1,3,224,224 or 1,3,224,224") from None
-
-
-def _size(text: str) -> str:
-    """The size with its B, which onnxsim lets people leave out: 1M, 100K."""
-    return text if text.isdigit() or text.endswith("B") else f"{text}B"
-
-
-def _opset(text: str) -> int:
-    if text == "latest":
-        from onnx.defs import onnx_opset_version
-
-        return int(onnx_opset_version())
-    if not text.isdigit():
-        raise BadInput(f"--target-opset: {text!r} is not a number or latest")
-    return int(text)
-
-
-def _setting(section: str, key: str, value: object, flag: str, *, adds: bool = False) -> Setting:
-    origin = f"flag --{flag}" if flag.islower() else f"argument {flag}"
-    return Setting(path=(section, key), value=value, origin=origin, adds=adds)

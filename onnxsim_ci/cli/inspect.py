@@ -32,7 +32,7 @@ def inspect(
     if target is not None:
         raise NotAvailable("--target is not available in this version")
     loaded = load(sys.stdin.buffer.read() if model == "-" else model)
-    found = figures(statistics_of(loaded.proto, len(loaded.buffer)))
+    found = figures(statistics_of(loaded.proto, loaded.size))
     facts = {
         "path": model,
         "sha256": loaded.sha256,

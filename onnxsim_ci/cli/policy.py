@@ -108,7 +108,7 @@ def _facts(path: Path) -> tuple[int, bool]:
     from onnxsim_ci.model import load, statistics_of
 
     loaded = load(path)
-    size = statistics_of(loaded.proto, len(loaded.buffer)).total_bytes
+    size = statistics_of(loaded.proto, loaded.size).total_bytes
     return size, bool(_free_dimensions(path))
 
 

@@ -65,7 +65,7 @@ def compared(a: str, b: str, policy: "Policy", save_repro: Path | None = None) -
 
     more: dict[str, Any] = {} if save_repro is None else {"save_repro": save_repro}
     sides = [load(path) for path in (a, b)]
-    source, result = (figures(statistics_of(side.proto, len(side.buffer))) for side in sides)
+    source, result = (figures(statistics_of(side.proto, side.size)) for side in sides)
     return ModelReport(
         path=a,
         relation="pair",

@@ -87,11 +87,11 @@ class Insider:
                 self._side.noise.forget(key)
         covered = tuple(name for name in self._shared if name not in incomparable)
         return Inside(
-            state=comparison.state,
+            state=comparison.state if comparison.repeatable else State.BETWEEN,
             explanation=_inner_words(comparison.explanation()),
             covered=covered,
             uncovered=self._uncovered(incomparable),
-            doubt=comparison.ill_conditioned() or _weak(strength),
+            doubt=next(iter(comparison.ill_conditioned().values()), None) or _weak(strength),
             power=strength,
             rows=comparison.rows(),
         )

@@ -169,17 +169,19 @@ class Comparison:
         """The state over all samples."""
         return _state(self.worst[1])
 
-    def ill_conditioned(self) -> str | None:
-        """A sentence about an output that rounding alone moves too much, when the result moved it at all."""
-        if self._tolerance is not None:
-            return None
+    def ill_conditioned(self) -> dict[int, str]:
+        """Samples that are no evidence: rounding alone moves an output too much, and the result moved it.
+
+        Returns: Position of the sample, and a sentence about the output.
+        """
+        found: dict[int, str] = {}
         for name, rows in self._rows.items():
-            for _, seen, baseline, _ in rows:
-                disputed = seen.relative_l2 > UNDISPUTED * seen.eps
-                if disputed and not seen.structure and baseline.l2 > MOST_BASELINE * seen.norm:
+            for position, (_, seen, baseline, _) in enumerate(rows):
+                disputed = seen.relative_l2 > UNDISPUTED * seen.eps and not seen.structure
+                if disputed and baseline.l2 > MOST_BASELINE * seen.norm:
                     share = baseline.l2 / seen.norm if seen.norm else 1.0
-                    return f"rounding alone moves output {name!r} by {share:.1%}"
-        return None
+                    found.setdefault(position, f"rounding alone moves output {name!r} by {share:.1%}")
+        return {} if self._tolerance is not None else found
 
     def same_bits_on(self, name: str) -> bool:
         """True when an output was bit for bit equal in every sample."""

@@ -154,7 +154,10 @@ class _Judge:
             return f"between equal and different: {self._comparison.explanation()}"
         if self._tolerance is not None:
             return None
-        return self._comparison.ill_conditioned() or self._powerless()
+        blind = self._comparison.ill_conditioned()
+        if len(self._samples) - len(blind) < enough:
+            return next(iter(blind.values()))
+        return self._powerless()
 
     def _powerless(self) -> str | None:
         """Why a passed comparison would prove nothing; None when planted errors are caught."""

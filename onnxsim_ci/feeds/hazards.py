@@ -19,11 +19,11 @@ import numpy as np
 import onnx
 
 from onnxsim_ci.feeds.meaning import Meaning, input_meanings
+from onnxsim_ci.feeds.overrides import override_values
 from onnxsim_ci.feeds.sample import FeedRequest, Runner, Sample
 from onnxsim_ci.feeds.search import Search
 from onnxsim_ci.feeds.sizes import Plan
-from onnxsim_ci.feeds.specs import InputSpec, input_specs, symbols_of
-from onnxsim_ci.feeds.values import FLOATS
+from onnxsim_ci.feeds.specs import input_specs, symbols_of
 from onnxsim_ci.runtime import RunFailure
 
 Fill = Callable[[np.dtype[Any]], list[float]]
@@ -87,7 +87,7 @@ def _versions(
             if _is_integer(value) and _is_free(search.meanings[name])
         }
     elif hazard == "overridden":
-        changed = _overrides(model, search.specs, rng)
+        changed = override_values(model, search.specs, rng)
     elif hazard in ("empty", "batch_one"):
         return _resized(search, ordinary, size=0 if hazard == "empty" else 1)
     else:
@@ -134,23 +134,6 @@ def _extremes(value: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         [limits.max, limits.min, 0, 1], min(flat.size, 4)
     )
     return result
-
-
-def _overrides(
-    model: onnx.ModelProto, specs: tuple[InputSpec, ...], rng: np.random.Generator
-) -> dict[str, np.ndarray]:
-    """Other values for the initializers that a caller may override; only floats stored inside the model."""
-    stored = {tensor.name: tensor for tensor in model.graph.initializer}
-    changed = {}
-    for spec in specs:
-        tensor = stored.get(spec.name)
-        if not spec.overridable or spec.element not in FLOATS or tensor is None:
-            continue
-        if tensor.data_location == onnx.TensorProto.EXTERNAL:
-            continue
-        array = onnx.numpy_helper.to_array(tensor)
-        changed[spec.name] = (array * 1.5 + 0.25 * rng.standard_normal(array.shape)).astype(array.dtype)
-    return changed
 
 
 def _resized(search: Search, ordinary: Sample, *, size: int) -> Iterable[dict[str, Any]]:

@@ -11,13 +11,16 @@ Touch: specs, meaning, sizes, values and search are its steps; tests/feeds/test_
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 import onnx
 
+from onnxsim_ci.feeds.bindings import bindings
 from onnxsim_ci.feeds.meaning import input_meanings
+from onnxsim_ci.feeds.overrides import override_values
 from onnxsim_ci.feeds.sample import FeedRequest, Feeds, Runner, Sample
 from onnxsim_ci.feeds.search import Search, TooLarge
 from onnxsim_ci.feeds.sizes import Plan, assignments, candidates, shared_axes, smallest
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 _MOST_TRIALS = 60
 _SLOW_SECONDS = 0.3
+_OVERRIDDEN = 1  # position of the sample that overrides initializers
 _RANKS = (2, 4, 3, 1, 0)
 
 
@@ -61,7 +65,7 @@ def make_feeds(
         )
         return Feeds(samples=(), reason=reason, seconds=search.seconds)
     if not samples:
-        samples = _made_samples(search)
+        samples = _with_override(search, model, _made_samples(search))
     return Feeds(
         samples=tuple(samples[: request.samples]),
         trials=search.trials,
@@ -70,6 +74,20 @@ def make_feeds(
         failures=tuple(search.failures),
         reason=None if samples else _reason(search),
     )
+
+
+def _with_override(search: Search, model: onnx.ModelProto, samples: list[Sample]) -> list[Sample]:
+    """The samples, the second one with other values for initializers that a caller may override."""
+    values = override_values(model, search.specs, np.random.default_rng(search.request.seed))
+    if not values or len(samples) < _OVERRIDDEN + 1:
+        return samples
+    plain = samples[_OVERRIDDEN]
+    note = "; ".join(filter(None, (plain.note, f"overrides {', '.join(map(repr, values))}")))
+    changed = replace(plain, values={**plain.values, **values}, note=note)
+    answer = search.run(changed)
+    if answer is not None:
+        samples[_OVERRIDDEN] = replace(changed, answer=answer)
+    return samples
 
 
 def _reason(search: Search) -> str:
@@ -227,7 +245,7 @@ def _others(
 
 def _variants(search: Search) -> Iterator[_Variant]:
     """Every binding of the user with every choice of a branch."""
-    for sizes, axes in _bindings(search.specs, search.request):
+    for sizes, axes in bindings(search.specs, search.request):
         for picks in _picks(search):
             yield _Variant(sizes=sizes, axes=axes, picks=picks)
 
@@ -250,41 +268,3 @@ def _picks(search: Search) -> list[dict[str, int | float | bool]]:
             first[spec.name] = number
             second[spec.name] = number // 2 if number > 1 else number + 1
     return [first, second] if first else [{}]
-
-
-def _bindings(
-    specs: tuple[InputSpec, ...], request: FeedRequest
-) -> list[tuple[dict[str, int], dict[tuple[str, int], int]]]:
-    """Sizes that the user fixed, by symbol and by axis, one pair for each set the user gave."""
-    shapes = {name: _shape_list(value) for name, value in request.shapes.items()}
-    for name, hint in request.hints.get("inputs", {}).items():
-        if "shape" in hint:
-            shapes.setdefault(name, _shape_list(hint["shape"]))
-    bound: Sequence[Mapping[str, int]] = request.hints.get("dims") or [{}]
-    count = max([len(bound), *(len(value) for value in shapes.values())])
-    return [
-        _binding(specs, bound[min(k, len(bound) - 1)], {n: v[min(k, len(v) - 1)] for n, v in shapes.items()})
-        for k in range(count)
-    ]
-
-
-def _shape_list(value: Sequence[Any]) -> list[Sequence[int]]:
-    """One shape or a list of shapes as a list; None in a shape leaves the axis free, like -1."""
-    shapes = value if value and isinstance(value[0], (list, tuple)) else [value]
-    return [[-1 if size is None else int(size) for size in shape] for shape in shapes]
-
-
-def _binding(
-    specs: tuple[InputSpec, ...], dims: Mapping[str, int], shapes: Mapping[str, Sequence[int]]
-) -> tuple[dict[str, int], dict[tuple[str, int], int]]:
-    sizes = {name: size for name, size in dims.items() if "@" not in name}
-    axes: dict[tuple[str, int], int] = {}
-    for spec in specs:
-        given = shapes.get(spec.name, ())
-        for axis, dim in enumerate(spec.dims or ()):
-            size = dims.get(f"{spec.name}@{axis}", given[axis] if axis < len(given) else -1)
-            if isinstance(dim, int) or size < 0:
-                continue
-            if sizes.setdefault(dim, size) != size:
-                axes[spec.name, axis] = size
-    return sizes, axes

@@ -13,7 +13,16 @@ from onnxsim_ci.model.graph import Graph, Node, Scope, Value, attribute_value
 from onnxsim_ci.model.interface import Interface, interface_difference, interface_of
 from onnxsim_ci.model.load import Limits, LoadedModel, load
 from onnxsim_ci.model.operators import NONDETERMINISTIC, STANDARD_DOMAINS, Operator, find_operator
-from onnxsim_ci.model.save import SavedFiles, filled, image_of, save_beside, serialized, serialized_bytes
+from onnxsim_ci.model.save import (
+    SavedFiles,
+    embedded,
+    filled,
+    has_spans,
+    image_of,
+    save_beside,
+    serialized,
+    serialized_bytes,
+)
 from onnxsim_ci.model.statistics import Statistics, all_graphs, statistics_of, subgraphs
 from onnxsim_ci.model.tensors import element_type, numpy_dtype, stored_bytes, tensor_from_array
 from onnxsim_ci.model.text import canonical_text
@@ -43,8 +52,10 @@ __all__ = [
     "check_content",
     "checker_problem",
     "element_type",
+    "embedded",
     "filled",
     "find_operator",
+    "has_spans",
     "image_of",
     "interface_difference",
     "interface_of",

@@ -61,6 +61,7 @@ class _Builder:
         self.call_names = {(d, n) for d, n, _ in self.calls}
         self.names: set[str] = set()
         self.repeated: set[str] = set()
+        self.in_function = False
 
     def graph(self, proto: GraphProto, parent: Scope | None, opsets: dict[str, int], path: str) -> Scope:
         scope = Scope(proto, parent, opsets, path)
@@ -100,7 +101,9 @@ class _Builder:
             value = self.define(scope, name)
             value.is_input = True
             scope.inputs.append(value)
+        self.in_function = True
         self.body(scope, proto.node)
+        self.in_function = False
         for name in proto.output:
             found = scope.values.get(name)
             if found is None:
@@ -165,28 +168,32 @@ class _Builder:
     def classify(self, node: Node) -> None:
         """Find the schema; graph attributes become scopes whatever the operator is."""
         proto = node.proto
-        key = (node.domain, node.op_type)
-        node.is_call = key in self.call_names and (*key, proto.overload) in self.calls
+        domain, op_type = node.domain, node.op_type
+        if (domain, op_type) in self.call_names:
+            node.is_call = (domain, op_type, proto.overload) in self.calls
+        operator = None
+        if not node.is_call:
+            operator = find_operator(op_type, domain, node.scope.opsets.get(domain, 0))
+        if operator is not None and not operator.has_bodies and not self.in_function:
+            node.operator = operator
+            return
         subgraphs: list[Scope] = []
         is_reference = False
         for attribute in proto.attribute:
             if attribute.ref_attr_name:
                 is_reference = True
             elif attribute.type in (GRAPH, GRAPHS):
-                for position, graph in enumerate(
-                    [attribute.g] if attribute.type == GRAPH else attribute.graphs
-                ):
+                graphs = [attribute.g] if attribute.type == GRAPH else attribute.graphs
+                for position, graph in enumerate(graphs):
                     label = node.proto.name or node.op_type
-                    path = f"{node.scope.path}/{label}.{attribute.name}" + (
-                        f"[{position}]" if position else ""
-                    )
+                    path = f"{node.scope.path}/{label}.{attribute.name}"
+                    path += f"[{position}]" if position else ""
                     inner = self.graph(graph, node.scope, node.scope.opsets, path)
                     inner.owner = node
                     subgraphs.append(inner)
-        if subgraphs:
-            node.subgraphs = tuple(subgraphs)
-        if not node.is_call and not is_reference:
-            node.operator = find_operator(node.op_type, node.domain, node.scope.opsets.get(node.domain, 0))
+        node.subgraphs = tuple(subgraphs)
+        if not is_reference:
+            node.operator = operator
 
 
 def _where(scope: Scope) -> str:

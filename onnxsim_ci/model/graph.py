@@ -101,6 +101,7 @@ class Node:
         proto: The message; its input and output lists are stale while `is_changed`.
         scope: Where the node stands.
         order: Sort key inside the scope; new nodes share the key of the node that they replace.
+        rank: Place among the nodes of all scopes, producers first; new nodes take that of the node they replace.
         subgraphs: Scopes of its graph attributes, in attribute order.
         operator: Its schema facts; None for an opaque node (unknown domain, attribute reference, function
         call). is_call: It calls a local function of the model.
@@ -118,6 +119,7 @@ class Node:
         "order",
         "outputs",
         "proto",
+        "rank",
         "scope",
         "subgraphs",
     )
@@ -128,6 +130,7 @@ class Node:
         self.domain = proto.domain
         self.scope = scope
         self.order = order
+        self.rank = 0
         self.inputs: list[Value | None] = []
         self.outputs: list[Value | None] = []
         self.is_alive = True

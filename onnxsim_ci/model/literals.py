@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from math import isnan, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -67,9 +67,10 @@ def number(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (complex, np.complexfloating)):
         return f"{number(value.real)}{'' if str(value.imag).startswith('-') else '+'}{number(value.imag)}j"
-    if isinstance(value, float) and isnan(value):
-        bits = np.asarray(value).tobytes()[::-1].hex()
-        return "nan" if bits.rstrip("0") in ("7fc", "7ff8", "7e") else f"nan(0x{bits})"
+    if value != value:  # noqa: PLR0124 - true for the NaN of every element type
+        stored = np.asarray(value)
+        usual = np.array(np.nan).astype(stored.dtype)
+        return "nan" if stored.tobytes() == usual.tobytes() else f"nan(0x{stored.tobytes()[::-1].hex()})"
     return str(value)
 
 
@@ -122,7 +123,7 @@ def type_text(kind: TypeProto) -> str:
 
 
 def tensor_text(tensor: TensorProto, weights: Weights) -> str:
-    """Type, dims and elements, a digest of many elements, or where external ones lie; files are never opened."""
+    """Type, dims and elements, a digest of many elements, or where external ones lie."""
     head = f"{element_name(tensor.data_type)}{list(tensor.dims)}"
     if tensor.HasField("segment"):
         head += f" segment {tensor.segment.begin}:{tensor.segment.end}"

@@ -17,6 +17,8 @@ from google.protobuf.message import DecodeError
 from onnx import IR_VERSION, ModelProto
 
 from onnxsim_ci.errors import BadInput, LfsPointer, LimitExceeded, UnsupportedModel
+from onnxsim_ci.model.borrow import borrow
+from onnxsim_ci.model.save import serialized_bytes
 from onnxsim_ci.model.weights import Weights
 from onnxsim_ci.model.wire import Buffer, parse_light
 
@@ -47,19 +49,43 @@ class LoadedModel:
     Attributes:
         proto: Light ModelProto (large main-graph initializers are spans of `buffer`); owned by this object.
         weights: Reader of all its tensors.
-        buffer: The serialized source.
+        origin: The serialized source, or the caller's message, which is read and never changed.
         path: Where it was read from; None for bytes and protos.
     """
 
     proto: ModelProto
     weights: Weights
-    buffer: Buffer
+    origin: Buffer | ModelProto
     path: Path | None
+
+    @cached_property
+    def buffer(self) -> Buffer:
+        """The serialized source."""
+        if isinstance(self.origin, ModelProto):
+            return bytes(self.origin.SerializeToString())
+        return self.origin
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes of the serialized source."""
+        return serialized_bytes(self.proto) if isinstance(self.origin, ModelProto) else len(self.origin)
 
     @cached_property
     def sha256(self) -> str:
         """Hex digest of the serialized source."""
         return hashlib.sha256(self.buffer).hexdigest()
+
+    def fresh_proto(self) -> ModelProto:
+        """Another light copy of the source, over the same weights."""
+        return borrow(self.origin)[0] if isinstance(self.origin, ModelProto) else parse_light(self.origin)
+
+    def whole(self) -> ModelProto:
+        """A ModelProto of its own that equals the source."""
+        if not isinstance(self.origin, ModelProto):
+            return ModelProto.FromString(bytes(self.origin[:]))
+        copy = ModelProto()
+        copy.CopyFrom(self.origin)
+        return copy
 
     @property
     def folder(self) -> Path | None:
@@ -73,6 +99,13 @@ def load(model: str | os.PathLike[str] | bytes | ModelProto, limits: Limits | No
     Raises:
         BadInput: It is no model, cannot be read, is over a limit, or is made for newer libraries.
     """
+    if isinstance(model, ModelProto):
+        proto, borrowed = borrow(model)
+        _refuse_empty(proto, "the model")
+        _refuse_newer(proto, "the model")
+        loaded = LoadedModel(proto, Weights(b"", None, borrowed), model, None)
+        loaded.size  # noqa: B018 - taken now: the light copy is going to change
+        return loaded
     buffer, where = open_buffer(model, limits or Limits())
     proto = parse_model(buffer, where)
     _refuse_newer(proto, where)
@@ -86,9 +119,9 @@ def open_buffer(model: str | os.PathLike[str] | bytes | ModelProto, limits: Limi
     Raises:
         BadInput: It cannot be read, is over the limit, or is plainly something else.
     """
+    buffer: Buffer
     if isinstance(model, ModelProto):
-        buffer: Buffer = model.SerializeToString()
-        where = "the model"
+        buffer, where = model.SerializeToString(), "the model"
     elif isinstance(model, (bytes, bytearray, memoryview)):
         buffer, where = bytes(model), "the model"
     else:
@@ -115,9 +148,13 @@ def parse_model(buffer: Buffer, where: str) -> ModelProto:
         raise BadInput(
             f"{where}: is not an ONNX model, or is cut short (protobuf cannot be parsed)"
         ) from error
+    _refuse_empty(proto, where)
+    return proto
+
+
+def _refuse_empty(proto: ModelProto, where: str) -> None:
     if not proto.HasField("graph") or not (proto.ir_version or proto.opset_import):
         raise BadInput(f"{where}: parses as protobuf but holds no ONNX graph")
-    return proto
 
 
 def _map(path: Path, limits: Limits) -> Buffer:

@@ -27,6 +27,13 @@ NONDETERMINISTIC = frozenset(
 """Standard operators whose results differ from call to call, seeded or not."""
 
 
+LISTS = {
+    defs.OpSchema.AttrType.GRAPH: defs.OpSchema.AttrType.GRAPHS,
+    defs.OpSchema.AttrType.TENSOR: defs.OpSchema.AttrType.TENSORS,
+}
+BODIES = (defs.OpSchema.AttrType.GRAPH, defs.OpSchema.AttrType.GRAPHS)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
     """Schema facts of one operator at one opset.
@@ -34,6 +41,7 @@ class Operator:
     Attributes:
         since: Version that this opset's definition dates from.
         is_deterministic: Equal inputs give equal outputs.
+        has_bodies: Some attribute is a graph.
         defaults: Serialized default attributes by name, as the schema gives them.
     """
 
@@ -41,6 +49,7 @@ class Operator:
     domain: str
     since: int
     is_deterministic: bool
+    has_bodies: bool
     defaults: tuple[tuple[str, bytes], ...]
 
 
@@ -65,8 +74,28 @@ def find_operator(op_type: str, domain: str, version: int) -> Operator | None:
         domain=domain,
         since=schema.since_version,
         is_deterministic=op_type not in NONDETERMINISTIC,
+        has_bodies=any(a.type in BODIES for a in schema.attributes.values()),
         defaults=defaults,
     )
+
+
+@lru_cache(maxsize=1024)
+def may_hold(kind: defs.OpSchema.AttrType, op_type: str, domain: str) -> bool:
+    """True unless the standard says that this operator has no attribute of `kind` (or a list of it)."""
+    if domain not in STANDARD_DOMAINS or not defs.has(op_type, domain):
+        return True
+    attributes = defs.get_schema(op_type, domain).attributes.values()
+    return any(a.type in (kind, LISTS[kind]) for a in attributes)
+
+
+def may_hold_graphs(op_type: str, domain: str) -> bool:
+    """True unless the operator certainly has no body."""
+    return may_hold(defs.OpSchema.AttrType.GRAPH, op_type, "" if domain == "ai.onnx" else domain)
+
+
+def may_hold_tensors(op_type: str, domain: str) -> bool:
+    """True unless the operator certainly has no tensor attribute."""
+    return may_hold(defs.OpSchema.AttrType.TENSOR, op_type, "" if domain == "ai.onnx" else domain)
 
 
 @lru_cache(maxsize=1024)

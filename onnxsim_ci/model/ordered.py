@@ -16,8 +16,9 @@ from onnxsim_ci.errors import BadInput
 
 
 def set_input_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
-    """Give inputs static dims; a dim of -1 keeps what is declared. Symbols of replaced dims are bound
-    everywhere.
+    """Give inputs static dims; symbols of replaced dims are bound everywhere.
+
+    A dim of -1 keeps what is declared; the name "" means the only input.
 
     Raises:
         BadInput: An unknown input, or a shape that contradicts the declared one.
@@ -27,6 +28,10 @@ def set_input_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
     bound: dict[str, int] = {}
     for name, dims in shapes.items():
         info = inputs.get(name)
+        if not name and len(inputs) == 1:
+            info = next(iter(inputs.values()))
+        if info is None and not name:
+            raise BadInput(f"a shape is given without a name, but the model has {len(inputs)} inputs")
         if info is None:
             raise BadInput(f"the model has no input {name!r}{_nearest(name, inputs)}")
         bound.update(_set_dims(info, dims))
@@ -132,5 +137,7 @@ def convert_opset(model: ModelProto, version: int) -> ModelProto:
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    close = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    """`; did you mean 'x'?`, whatever the case of the letters; empty when nothing is near."""
+    spelled = {n.lower(): n for n in reversed(list(known))}
+    close = get_close_matches(name.lower(), spelled, n=1)
+    return f"; did you mean {spelled[close[0]]!r}?" if close else ""

@@ -17,6 +17,7 @@ from onnx import ModelProto, TensorProto
 
 from onnxsim_ci.errors import BadInput
 from onnxsim_ci.model.external import external_range
+from onnxsim_ci.model.operators import may_hold_tensors
 from onnxsim_ci.model.statistics import all_graphs
 from onnxsim_ci.model.temporary import temporary_beside
 from onnxsim_ci.model.weights import Weights
@@ -137,12 +138,23 @@ def _head(tensor: TensorProto) -> tuple[bytes, int]:
     return bytes([INITIALIZER_TAG]) + write_varint(size) + message + data, span[1]
 
 
+def has_spans(proto: ModelProto) -> bool:
+    """True when some weights are still in the source and have to be streamed."""
+    return any(span_of(t) is not None for t in proto.graph.initializer)
+
+
 def serialized_bytes(proto: ModelProto) -> int:
     """Length of `serialized` without making it."""
-    spans = [s for t in proto.graph.initializer if (s := span_of(t)) is not None]
-    if not spans:
-        return proto.ByteSize()
-    return proto.ByteSize() + sum(length for _, length in spans)
+    streamed = 0
+    for tensor in proto.graph.initializer:
+        if span_of(tensor) is not None:
+            head, size = _head(tensor)
+            light = tensor.ByteSize()
+            streamed += len(head) + size - (1 + len(write_varint(light)) + light)
+    if not streamed:
+        return int(proto.ByteSize())
+    light = proto.graph.ByteSize()
+    return int(proto.ByteSize() + streamed + len(write_varint(light + streamed)) - len(write_varint(light)))
 
 
 def filled(proto: ModelProto, weights: Weights) -> ModelProto:
@@ -156,6 +168,21 @@ def filled(proto: ModelProto, weights: Weights) -> ModelProto:
             tensor.ClearField("data_location")
             tensor.raw_data = data
     return full
+
+
+def embedded(proto: ModelProto, weights: Weights) -> ModelProto:
+    """`proto` itself, its external data read into it.
+
+    Raises:
+        BadInput: A data file is missing, too short, or outside the model's folder.
+    """
+    for tensor in all_tensors(proto):
+        if is_outside(tensor):
+            data = bytes(weights.view(tensor))
+            tensor.ClearField("external_data")
+            tensor.ClearField("data_location")
+            tensor.raw_data = data
+    return proto
 
 
 def image_of(proto: ModelProto, weights: Weights, path: Path | None) -> tuple[bytes, str | None]:
@@ -182,10 +209,11 @@ def all_tensors(proto: ModelProto) -> Iterator[TensorProto]:
             yield from graph.initializer
             yield from (s.values for s in graph.sparse_initializer)
         for node in graph.node:
-            for attribute in node.attribute:
-                if attribute.HasField("t"):
-                    yield attribute.t
-                yield from attribute.tensors
+            if may_hold_tensors(node.op_type, node.domain):
+                for attribute in node.attribute:
+                    if attribute.HasField("t"):
+                        yield attribute.t
+                    yield from attribute.tensors
 
 
 def is_outside(tensor: TensorProto) -> bool:

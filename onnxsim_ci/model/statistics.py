@@ -14,6 +14,7 @@ from math import prod
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 from onnxsim_ci.model.graph import GRAPH, GRAPHS
+from onnxsim_ci.model.operators import may_hold_graphs
 from onnxsim_ci.model.tensors import stored_bytes
 from onnxsim_ci.model.wire import INLINE
 
@@ -104,8 +105,9 @@ class _Counter:
             else:
                 name = node.op_type if domain in ("", "ai.onnx") else f"{domain}::{node.op_type}"
                 self.operators[name] += 1
-            for inner in subgraphs(node):
-                self.graph(inner, depth)
+            if may_hold_graphs(node.op_type, domain):
+                for inner in subgraphs(node):
+                    self.graph(inner, depth)
 
     def tensor(self, tensor: TensorProto) -> None:
         self.parameters += prod(tensor.dims)
@@ -118,6 +120,8 @@ class _Counter:
 
 def subgraphs(node: NodeProto) -> Iterator[GraphProto]:
     """Graphs among the attributes of `node`, in order."""
+    if not may_hold_graphs(node.op_type, node.domain):
+        return
     for attribute in node.attribute:
         if attribute.type == GRAPH:
             yield attribute.g
@@ -131,4 +135,5 @@ def all_graphs(model: ModelProto) -> Iterator[GraphProto | FunctionProto]:
     while stack:
         graph = stack.pop()
         yield graph
-        stack += [inner for node in reversed(graph.node) for inner in subgraphs(node)]
+        holders = [n for n in graph.node if may_hold_graphs(n.op_type, n.domain)]
+        stack += [inner for node in reversed(holders) for inner in subgraphs(node)]

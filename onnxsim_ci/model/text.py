@@ -2,7 +2,7 @@
 
 What has an order in the model (inputs, outputs, nodes) keeps it; what has none (opsets, metadata, attributes,
 initializers, value_info, functions) is sorted by name, so that two files that mean the same read the same.
-External data is never opened. Not built on `onnx.printer`, which loses doc strings, metadata and attribute defaults.
+External data is never opened. Not built on `onnx.printer`, which loses doc strings, metadata and defaults.
 
 House: model. May import onnx and errors.
 Touch: `literals.py` for the pieces; tests/model/test_text.py.
@@ -27,7 +27,6 @@ from onnx import (
     StringStringEntryProto,
     TensorProto,
     TrainingInfoProto,
-    TypeProto,
     ValueInfoProto,
 )
 
@@ -64,24 +63,23 @@ SHORT: dict[int, Callable[[AttributeProto, Weights], str]] = {
     AttributeProto.SPARSE_TENSORS: lambda a, w: listed([sparse_text(s, w) for s in a.sparse_tensors]),
     AttributeProto.TYPE_PROTOS: lambda a, _: listed([f"type {type_text(t)}" for t in a.type_protos]),
 }
-"""How attributes of each kind read; graphs are written as blocks below their node."""
+"""How attributes of each kind read, those of graphs aside."""
 
 KIND_OF_FIELD = {
-    "f": 1,
-    "i": 2,
-    "s": 3,
-    "t": 4,
-    "g": 5,
-    "sparse_tensor": 11,
-    "tp": 13,
-    "floats": 6,
-    "ints": 7,
-} | {
-    "strings": 8,
-    "tensors": 9,
-    "graphs": 10,
-    "sparse_tensors": 12,
-    "type_protos": 14,
+    "f": AttributeProto.FLOAT,
+    "i": AttributeProto.INT,
+    "s": AttributeProto.STRING,
+    "t": AttributeProto.TENSOR,
+    "g": AttributeProto.GRAPH,
+    "sparse_tensor": AttributeProto.SPARSE_TENSOR,
+    "tp": AttributeProto.TYPE_PROTO,
+    "floats": AttributeProto.FLOATS,
+    "ints": AttributeProto.INTS,
+    "strings": AttributeProto.STRINGS,
+    "tensors": AttributeProto.TENSORS,
+    "graphs": AttributeProto.GRAPHS,
+    "sparse_tensors": AttributeProto.SPARSE_TENSORS,
+    "type_protos": AttributeProto.TYPE_PROTOS,
 }
 """Attribute kind by the field that is filled, for files from before kinds were written."""
 
@@ -163,10 +161,8 @@ class _Writer:
                 self.sparse(f"initializer {name(sparse.values.name)}", sparse)
             self.infos("value", sorted(graph.value_info, key=lambda i: i.name))
             for annotation in sorted(graph.quantization_annotation, key=lambda a: a.tensor_name):
-                parts = ", ".join(
-                    f"{name(e.key)}={name(e.value)}" for e in annotation.quant_parameter_tensor_names
-                )
-                self.line(f"annotation {name(annotation.tensor_name)}: {parts}")
+                parts = (f"{name(e.key)}={name(e.value)}" for e in annotation.quant_parameter_tensor_names)
+                self.line(f"annotation {name(annotation.tensor_name)}: {', '.join(parts)}")
             for node in graph.node:
                 self.node(node)
 
@@ -209,9 +205,7 @@ class _Writer:
     def node(self, node: NodeProto) -> None:
         domain = "" if node.domain in ("", "ai.onnx") else f"{name(node.domain)}::"
         overload = f":{name(node.overload)}" if node.overload else ""
-        inputs, outputs = (
-            ", ".join(name(v) if v else "" for v in part) for part in (node.input, node.output)
-        )
+        inputs, outputs = (", ".join(name(v) if v else "" for v in p) for p in (node.input, node.output))
         label = f"node {name(node.name)}" if node.name else "node"
         with self.block(f"{label}: {outputs} = {domain}{name(node.op_type)}{overload}({inputs})"):
             self.notes(node)
@@ -222,28 +216,20 @@ class _Writer:
 
     def attribute(self, title: str, attribute: AttributeProto) -> None:
         label = f"{title}{name(attribute.name)}"
+        kind = _kind_of(attribute)
+        graphs = [attribute.g] if kind == AttributeProto.GRAPH else list(attribute.graphs)
         if attribute.ref_attr_name:
-            self.line(f"{label} = @{name(attribute.ref_attr_name)}")
-        elif (kind := _kind_of(attribute)) in SHORT:
-            tensors = [attribute.t] if kind == AttributeProto.TENSOR else []
-            with self.block(f"{label} = {SHORT[kind](attribute, self.weights)}"):
-                for tensor in tensors:
-                    self.notes(tensor)
-        elif kind == AttributeProto.GRAPH:
-            self.graph(attribute.g, f"{label} = graph")
-        elif kind == AttributeProto.GRAPHS:
-            for number, graph in enumerate(attribute.graphs):
-                self.graph(graph, f"{label}[{number}] = graph")
+            content = f"@{name(attribute.ref_attr_name)}"
+        elif kind in SHORT:
+            content = SHORT[kind](attribute, self.weights)
         else:
-            self.line(f"{label} = ({f'kind {kind}' if kind else 'nothing'})")
-        with self.block_of_notes():
+            content = "graphs" if graphs else f"nothing of kind {kind}"
+        with self.block(f"{label} = {content}"):
             self.notes(attribute)
-
-    @contextmanager
-    def block_of_notes(self) -> Iterator[None]:
-        self.depth += 1
-        yield
-        self.depth -= 1
+            if kind == AttributeProto.TENSOR:
+                self.notes(attribute.t)
+            for graph in graphs:
+                self.graph(graph, "graph")
 
     def notes(self, message: Any) -> None:
         """Doc string, metadata, and fields that the installed library does not know."""

@@ -6,6 +6,7 @@ Touch: `wire.py` (spans), `external.py` (data files).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ EXTERNAL = TensorProto.EXTERNAL
 class Weights:
     """Reads tensors of one model: from its messages, from spans of its source, from files beside it."""
 
-    def __init__(self, buffer: Buffer, folder: Path | None) -> None:
+    def __init__(self, buffer: Buffer, folder: Path | None, borrowed: Sequence[TensorProto] = ()) -> None:
         self.buffer = buffer
+        self.borrowed = borrowed
         self.external = ExternalFiles(folder)
 
     def array(self, tensor: TensorProto) -> np.ndarray[Any, Any]:
@@ -46,6 +48,8 @@ class Weights:
         if span is None:
             return self.external.view(tensor)
         offset, length = span
+        if self.borrowed:
+            return memoryview(self.borrowed[offset].raw_data)
         return memoryview(self.buffer)[offset : offset + length]
 
     def is_inside(self, tensor: TensorProto) -> bool:

@@ -21,7 +21,7 @@ SMALL_CONSTANT_BYTES = 1024
 KeepInfo = Callable[[Value, ValueInfoProto], bool]
 
 
-def write_back(graph: Graph, model: ModelProto, keep_info: KeepInfo) -> bool:
+def write_back(graph: Graph, model: ModelProto, keep_info: KeepInfo | None) -> bool:
     """Bring `model` up to date with `graph`; its messages are linked anew, so work may go on.
 
     Returns: Whether any message changed.
@@ -90,7 +90,7 @@ def new_initializers(scope: Scope) -> list[Value]:
 
 
 class _Writer:
-    def __init__(self, keep_info: KeepInfo) -> None:
+    def __init__(self, keep_info: KeepInfo | None) -> None:
         self.keep_info = keep_info
         self.changed = False
 
@@ -151,7 +151,7 @@ class _Writer:
         return moved
 
     def value_infos(self, scope: Scope, proto: GraphProto) -> None:
-        if not proto.value_info:
+        if not proto.value_info or self.keep_info is None:
             return
         stored = {t.name for t in proto.initializer}
         kept = [p for p in proto.value_info if self.stays(scope, p, stored)]
@@ -162,7 +162,7 @@ class _Writer:
 
     def function_infos(self, scope: Scope) -> None:
         infos = getattr(scope.proto, "value_info", None)
-        if infos:
+        if infos and self.keep_info is not None:
             kept = [p for p in infos if self.stays(scope, p, frozenset())]
             if len(kept) != len(infos):
                 del infos[:]
@@ -174,7 +174,7 @@ class _Writer:
         if value is None:
             return False
         defined = value.producer is not None or value.is_input or value.name in stored
-        return defined and self.keep_info(value, info)
+        return defined and self.keep_info is not None and self.keep_info(value, info)
 
 
 def _write_names(node: Node) -> None:

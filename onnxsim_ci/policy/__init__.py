@@ -11,7 +11,8 @@ from onnxsim_ci.policy.discovery import FILE_NAMES, Tree, WorkTree, repository_r
 from onnxsim_ci.policy.document import Override, Policy
 from onnxsim_ci.policy.judgements import Budget, Gate, ReportOptions
 from onnxsim_ci.policy.later import Measure, Mlflow, Quantize, Target
-from onnxsim_ci.policy.layers import Resolved, matches, resolve
+from onnxsim_ci.policy.layers import Resolved, from_settings, matches, resolve
+from onnxsim_ci.policy.onnxsim import OnnxsimChoice
 from onnxsim_ci.policy.presets import choose_preset
 from onnxsim_ci.policy.quantities import Allowance, format_bytes, parse_bytes
 from onnxsim_ci.policy.rule_names import rule_families, rule_ids
@@ -26,6 +27,7 @@ __all__ = [
     "Limits",
     "Measure",
     "Mlflow",
+    "OnnxsimChoice",
     "Override",
     "Policy",
     "Quantize",
@@ -41,6 +43,7 @@ __all__ = [
     "choose_preset",
     "flag_settings",
     "format_bytes",
+    "from_settings",
     "matches",
     "parse_bytes",
     "repository_root",

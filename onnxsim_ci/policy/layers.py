@@ -81,6 +81,18 @@ def resolve(
     return replace(resolved, folder=root / chain[-1].folder) if chain and root is not None else resolved
 
 
+def from_settings(settings: Sequence[Setting]) -> Policy:
+    """The defaults with `settings` over them; no file and no environment is read.
+
+    Raises:
+        BadPolicy: With every mistake found.
+    """
+    problems = tuple(problem for setting in settings for problem in setting.problems())
+    if problems:
+        raise BadPolicy(f"{len(problems)} mistakes in the arguments", problems=problems)
+    return _effective([], "", settings).policy
+
+
 _Chain = tuple[list[PolicyFile], str, Path | None]
 """Files that apply, furthest first; the model's path in their tree; the tree's root on this machine."""
 

@@ -10,7 +10,7 @@ from onnxsim_ci.rewrite.catalogue import RULES
 from onnxsim_ci.rewrite.contract import Declined, Level, Lowers, ResultClass, Rule, Status
 from onnxsim_ci.rewrite.declining import refusals_of
 from onnxsim_ci.rewrite.driver import FOLD, MERGE_CONSTANTS, MERGE_NODES, Outcome, StopReason
-from onnxsim_ci.rewrite.engine import rewrite
+from onnxsim_ci.rewrite.engine import resting_collector, rewrite
 from onnxsim_ci.rewrite.journal import Journal, Record
 from onnxsim_ci.rewrite.plan import Plan
 
@@ -31,5 +31,6 @@ __all__ = [
     "Status",
     "StopReason",
     "refusals_of",
+    "resting_collector",
     "rewrite",
 ]

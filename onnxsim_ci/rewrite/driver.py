@@ -11,15 +11,16 @@ Touch: `contract.py` (what rules may ask for), `edits.py` (how edits are applied
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from heapq import heappop, heappush
+from itertools import chain
 
 from onnx import ModelProto
 
-from onnxsim_ci.analysis import Facts, infer
-from onnxsim_ci.model import Graph, Node, Scope, Value, Weights
+from onnxsim_ci.analysis import Facts, infer, is_complete
+from onnxsim_ci.model import Graph, Node, Scope, Value, Weights, write_back
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, ResultClass, Rule
 from onnxsim_ci.rewrite.edits import Editor
 from onnxsim_ci.rewrite.folding import MOVES, Folder, known_array
@@ -29,7 +30,7 @@ from onnxsim_ci.rewrite.numbering import Numbering
 from onnxsim_ci.rewrite.opaque import holds_opaque, opaque_functions
 from onnxsim_ci.rewrite.plan import Plan
 from onnxsim_ci.rewrite.selection import selected_rules
-from onnxsim_ci.rewrite.settle import keep_info, write_back_result
+from onnxsim_ci.rewrite.value_infos import keep_info
 
 ROUNDS = 4
 """Inference rounds at most; measured on the corpus: 2 suffice for 9 of 10 models."""
@@ -81,7 +82,8 @@ class Run:
         self.editor = Editor(graph, self.facts, self.keeps)
         self.folder = Folder(graph, self.facts, plan)
         self.numbering = Numbering(weights)
-        self.queue: deque[Node] = deque()
+        self.queue: list[tuple[int, int, Node]] = []
+        self.pushed = 0
         self.visits = 0
         self.stop = StopReason.FIXPOINT
         self.changed = False
@@ -96,43 +98,49 @@ class Run:
                 value.pins += 1
 
     def run(self) -> Outcome:
-        """Both passes to their fixed points, with inference whenever shapes are still missing."""
-        problem = infer(self.graph, self.model)
+        """Both passes to their fixed points, with inference again while shapes are missing."""
+        problem = infer(self.graph, self.model).problem
         if self.plan.level is not None and not len(self.model.training_info):
             exact = selected_rules(self.plan, exact_only=True)
-            self.to_fixpoint(exact)
+            self.use(exact)
+            self.seed_all()
+            self.to_fixpoint()
             self.journal.exact_count = len(self.journal)
             every = selected_rules(self.plan, exact_only=False)
             if len(every) > len(exact):
-                self.to_fixpoint(every)
-        self.write_back()
+                self.use(every)
+                self.seed_roots(set(every) - set(exact))
+                self.to_fixpoint()
+        self.changed = write_back(self.graph, self.model, keep_info) or self.changed
         return Outcome(
             journal=self.journal, changed=self.changed, visits=self.visits, stop=self.stop, problem=problem
         )
 
-    def to_fixpoint(self, rules: tuple[Rule, ...]) -> None:
-        """Settle, infer again, settle again, until a round finds nothing."""
+    def use(self, rules: tuple[Rule, ...]) -> None:
+        """Offer nodes to these rules from now on."""
         self.rules, self.tables = rules, {}
+
+    def to_fixpoint(self) -> None:
+        """Settle; learn from what changed; until nothing does. What is known already is not looked at again."""
         for _ in range(ROUNDS):
             before = len(self.journal)
             self.settle()
             if len(self.journal) == before or self.stop is not StopReason.FIXPOINT:
-                break
-            self.write_back()
-            infer(self.graph, self.model)
-
-    def write_back(self) -> None:
-        """Bring the messages up to date with the index."""
-        self.changed = write_back_result(self.graph, self.model, keep_info) or self.changed
+                return
+            self.changed = write_back(self.graph, self.model, None) or self.changed
+            for value in self.editor.take_fresh():
+                self.intern(value)
+            self.push_all(self.folder.reconsider())
+            if not is_complete(self.graph):
+                for value in infer(self.graph, self.model).learned:
+                    if value.producer is not None:
+                        self.push(value.producer)
+                    self.push_all(value.uses)
 
     # ---- the worklist
 
     def settle(self) -> None:
-        """Visit every node once in order, then whatever changes touch, until nothing is left."""
-        self.folder.reconsider()
-        for scope in self.graph.scopes():
-            if self.plan.subgraphs or (scope.parent is None and not scope.is_function):
-                self.seed(scope)
+        """Visit whatever is queued or touched by a change, until nothing is left."""
         while self.queue or self.folder.pending:
             if self.stop is StopReason.VISITS:
                 self.queue.clear()
@@ -140,31 +148,44 @@ class Run:
             if not self.queue:
                 self.wave()
                 continue
-            node = self.queue.popleft()
+            node = heappop(self.queue)[2]
             node.is_queued = False
             if node.is_alive:
                 self.visit(node)
 
-    def seed(self, scope: Scope) -> None:
-        """Queue every node of a scope and find its equal constants."""
-        if not scope.is_function:
-            for tensor in scope.proto.initializer:
-                self.intern(scope.values[tensor.name])
-        for node in scope.nodes:
-            self.push(node)
+    def scopes(self) -> Iterator[Scope]:
+        """The scopes that the plan allows to change."""
+        for scope in self.graph.scopes():
+            if self.plan.subgraphs or (scope.parent is None and not scope.is_function):
+                yield scope
+
+    def seed_all(self) -> None:
+        """Merge equal initializers, and queue every node in order."""
+        rank_nodes(self.graph)
+        for scope in self.scopes():
+            if not scope.is_function:
+                for tensor in scope.proto.initializer:
+                    self.intern(scope.values[tensor.name])
+            self.push_all(scope.nodes)
+
+    def seed_roots(self, rules: set[Rule]) -> None:
+        """Queue the nodes that one of these rules starts from."""
+        roots = {root for rule in rules for root in rule.roots}
+        for scope in self.scopes():
+            self.push_all([n for n in scope.nodes if n.op_type in roots])
 
     def push(self, node: Node) -> None:
-        """Queue a node once."""
+        """Queue a node once; nodes near the inputs come first, so that facts flow through the graph only once."""
         if node.is_alive and not node.is_queued:
             node.is_queued = True
-            self.queue.append(node)
+            self.pushed += 1
+            heappush(self.queue, (node.rank, self.pushed, node))
 
     def push_all(self, nodes: Iterable[Node]) -> None:
         """Queue nodes, each once."""
         for node in nodes:
             if node.is_alive and not node.is_queued:
-                node.is_queued = True
-                self.queue.append(node)
+                self.push(node)
 
     def visit(self, node: Node) -> None:
         """One look at one node."""
@@ -248,6 +269,9 @@ class Run:
         output = node.outputs[0] if len(node.outputs) == 1 else None
         if output is None or output.content is None or FOLD in self.plan.skip:
             return False
+        for element in output.content.elements:
+            if element.__class__ is not int:
+                return False
         array = known_array(self.facts, output)
         if array is None or not self.allow():
             return False
@@ -378,3 +402,22 @@ def _first_value(node: Node, edit: Edit) -> str:
     if edit.replace:
         return edit.replace[0][0].name
     return next((v.name for v in node.outputs if v is not None), "")
+
+
+def rank_nodes(graph: Graph) -> None:
+    """Number the nodes of all scopes, those of a body before the node that holds it."""
+    count = 0
+    stack = [iter(s.nodes) for s in (graph.root, *graph.functions)]
+    holders: list[Node | None] = [None] * len(stack)
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            holder = holders.pop()
+            if holder is not None:
+                holder.rank = count = count + 1
+        elif node.subgraphs:
+            stack.append(chain.from_iterable(s.nodes for s in node.subgraphs))
+            holders.append(node)
+        else:
+            node.rank = count = count + 1

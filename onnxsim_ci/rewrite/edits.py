@@ -6,6 +6,7 @@ Touch: `driver.py` decides whether an edit is applied, this only how.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ class Editor:
         self.facts = facts
         self.keeps_node = keeps_node
         self.small: dict[tuple[Any, ...], Value] = {}
+        self.fresh: list[Value] = []
         self.start()
 
     def start(self) -> None:
@@ -51,6 +53,11 @@ class Editor:
         self.touched: list[Node] = []
         self.added: list[str] = []
         self.gone: list[tuple[str, str]] = []
+
+    def take_fresh(self) -> list[Value]:
+        """The constants made since the last call; they may equal others once they are tensors."""
+        fresh, self.fresh = self.fresh, []
+        return fresh
 
     def can_apply(self, edit: Edit) -> bool:
         """False when a replaced value must keep its name and its replacement cannot take it."""
@@ -126,15 +133,14 @@ class Editor:
                 return
             self.small[key] = value
         hold_constant(value, array)
+        self.fresh.append(value)
         self._again(value, far=True)
 
     def detach_and_hold(self, node: Node, value: Value, array: np.ndarray[Any, Any]) -> None:
         """`value`, an output of `node`, becomes the constant `array`; `node` dies with its last read output."""
-        inputs = [v for v in node.inputs if v is not None]
         self._detach(value)
         self.become_constant(value, array)
         self._drop_if_dead(node)
-        self.touched += [p for v in inputs if (p := v.producer) is not None]
 
     def redirect(self, old: Value, new: Value) -> None:
         """All readers of `old` read `new`; where the interface needs `old`, its name moves to the producer."""
@@ -149,14 +155,13 @@ class Editor:
                 self.touched.append(old.producer)
             return
         producer = old.producer
+        becomes_constant = new.is_constant and not old.is_constant
         readers = replace_uses(old, new)
         self.gone.append((old.name, new.name))
         self.touched += readers
-        if new.is_constant:
-            self._again(new, far=True)
-        if new.producer is not None:
-            self.touched.append(new.producer)
-            self.early(new)
+        if becomes_constant:
+            self._readers_of(readers)
+        self.early(new)
         if len(new.uses) == 1:
             self._again(new)
         if producer is not None:
@@ -178,6 +183,7 @@ class Editor:
                 self.early(known)
                 return known
         value = new_constant(self.graph, scope, array, base)
+        self.fresh.append(value)
         self.added.append(value.name)
         if key is not None:
             self.small[key] = value
@@ -219,23 +225,24 @@ class Editor:
             domain=spec.domain,
             like=like,
         )
+        node.rank = root.rank
         made[spec] = node
         if spec.op_type != "Constant":
             self.node_delta += 1
         self.touched.append(node)
-        for value in inputs:
-            if value is not None and value.producer is not None:
-                self.touched.append(value.producer)
         return node
 
     def _again(self, value: Value, *, far: bool = False) -> None:
         """Readers may match now; `far`: their readers too (an input became constant)."""
         self.touched += value.uses
         if far:
-            for reader in value.uses:
-                for output in reader.outputs:
-                    if output is not None:
-                        self.touched += output.uses
+            self._readers_of(value.uses)
+
+    def _readers_of(self, nodes: Iterable[Node]) -> None:
+        for node in nodes:
+            for output in node.outputs:
+                if output is not None:
+                    self.touched += output.uses
 
     def drop(self, node: Node) -> None:
         """Remove `node` and every producer that nothing reads any more."""
@@ -260,10 +267,8 @@ class Editor:
                             self.node_delta -= 1 + sum(count_nodes(s) for s in producer.subgraphs)
                         stack += remove_node(producer)
                         self.gone.append((value.name, ""))
-            elif len(value.uses) <= 2:
+            elif len(value.uses) == 1:
                 self.touched += value.uses
-                if producer is not None:
-                    self.touched.append(producer)
 
     def _drop_if_dead(self, node: Node) -> None:
         if node.is_alive and self._is_dead(node):
@@ -289,7 +294,9 @@ class Editor:
                 self.redirect(old, new)
             else:
                 self._detach(old)
-                self.touched.append(new_node(outer, "Identity", [new], [old], {}, order=root.order))
+                copy = new_node(outer, "Identity", [new], [old], {}, order=root.order)
+                copy.rank = root.rank
+                self.touched.append(copy)
                 self.node_delta += 1
         if root.is_alive:
             self.drop(root)
@@ -309,6 +316,8 @@ class Editor:
                     reader.is_changed = True
             value.scope = outer
             outer.values[value.name] = value
+            if value.is_constant:
+                self.fresh.append(value)
         for node in body.nodes:
             if not node.is_alive:
                 continue

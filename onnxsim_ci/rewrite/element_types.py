@@ -7,7 +7,7 @@ Source: IEEE 754 (significand bits), ONNX operator Cast.
 
 from __future__ import annotations
 
-FLOAT, UINT8, INT8, UINT16, INT16, INT32, INT64 = 1, 2, 3, 4, 5, 6, 7
+FLOAT, UINT8, INT8, UINT16, INT16, INT32, INT64, STRING = 1, 2, 3, 4, 5, 6, 7, 8
 BOOL, FLOAT16, DOUBLE, UINT32, UINT64, BFLOAT16 = 9, 10, 11, 12, 13, 16
 
 FLOATS = frozenset({FLOAT, FLOAT16, DOUBLE, BFLOAT16})

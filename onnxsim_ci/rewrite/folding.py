@@ -100,13 +100,18 @@ class Folder:
         self.facts = facts
         self.plan = plan
         self.pending: dict[Node, None] = {}
-        self.refused: set[Node] = set()
+        self.refused: dict[Node, None] = {}
         self.failed: set[Node] = set()
         self.work = 0
 
     def take(self, node: Node) -> bool:
         """True when `node` is constant and now waits for the next wave."""
-        if node in self.pending or node in self.refused or node in self.failed or not self._is_candidate(node):
+        for value in node.inputs:
+            if value is not None and not value.is_constant and value.producer not in self.pending:
+                return False
+        if node in self.pending or node in self.refused or node in self.failed:
+            return False
+        if not self._is_candidate(node):
             return False
         self.pending[node] = None
         return True
@@ -117,9 +122,6 @@ class Folder:
             return False
         if not any(v is not None for v in node.inputs):
             return False
-        for value in node.inputs:
-            if value is not None and not value.is_constant and value.producer not in self.pending:
-                return False
         return not _may_trap(node, self.facts) and not self._is_training(node) and self._is_bounded(node)
 
     def _is_training(self, node: Node) -> bool:
@@ -164,13 +166,15 @@ class Folder:
             frontier = self._choose(group, pending, wave)
             if frontier:
                 self._evaluate(frontier, pending, wave)
-        self.refused.update(wave.refused)
+        self.refused.update(dict.fromkeys(wave.refused))
         self.failed.update(wave.failed)
         return wave
 
-    def reconsider(self) -> None:
-        """Ask again whether refused tensors pay: readers of their constants may have gone."""
+    def reconsider(self) -> list[Node]:
+        """The nodes whose tensors did not pay: readers of their constants may have gone meanwhile."""
+        nodes = [n for n in self.refused if n.is_alive]
         self.refused.clear()
+        return nodes
 
     def _choose(self, group: list[Node], pending: set[Node], wave: Wave) -> list[Node]:
         """The frontier nodes whose tensors may replace them; others are refused, and their inputs asked instead."""

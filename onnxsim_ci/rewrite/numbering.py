@@ -10,7 +10,7 @@ from typing import Any
 
 from onnx import TensorProto
 
-from onnxsim_ci.model import Node, Value, Weights, stored_bytes
+from onnxsim_ci.model import Node, Value, Weights
 from onnxsim_ci.model.wire import span_of
 
 COMMUTATIVE = frozenset({"Add", "Mul", "And", "Or", "Xor", "Equal", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
@@ -19,18 +19,19 @@ COMMUTATIVE = frozenset({"Add", "Mul", "And", "Or", "Xor", "Equal", "BitwiseAnd"
 NEVER = frozenset({"Constant", "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "Dropout"})
 """Constants have their own key; runtimes match quantization pairs one to one; Dropout may be training."""
 
-EXTERNAL = TensorProto.EXTERNAL
-SAMPLE_BYTES = 64
 WHOLE_BYTES = 256
 
 
 class Numbering:
-    """First node of each value number, and first constant of each content."""
+    """First node of each value number, and first constant of each content.
+
+    A constant that is alone with its type and shape waits under None, unread: most weights are never looked at.
+    """
 
     def __init__(self, weights: Weights) -> None:
         self.weights = weights
         self.nodes: dict[tuple[Any, ...], Node] = {}
-        self.constants: dict[tuple[Any, ...], list[Value]] = {}
+        self.constants: dict[tuple[Any, ...], dict[bytes | int | None, list[Value]]] = {}
 
     def find_equal(self, node: Node) -> tuple[Node, Node] | None:
         """(node to keep, node to drop) when `node` computes what a known one does; it is remembered otherwise."""
@@ -54,9 +55,12 @@ class Numbering:
         if node.op_type in COMMUTATIVE and inputs:
             inputs.sort()
         attributes: Any = defaults
-        if node.proto.attribute:
+        given = node.proto.attribute
+        if given and not defaults:
+            attributes = tuple(sorted([a.SerializeToString(deterministic=True) for a in given]))
+        elif given:
             named = dict(defaults)
-            for attribute in node.proto.attribute:
+            for attribute in given:
                 named[attribute.name] = attribute.SerializeToString(deterministic=True)
             attributes = tuple(sorted(named.items()))
         return (node.op_type, node.domain, node.proto.overload, id(node.scope), *inputs, attributes)
@@ -66,35 +70,30 @@ class Numbering:
         tensor = value.tensor
         if tensor is None or value.pins or value.is_input or value.overridable:
             return None
-        key = self._constant_key(value, tensor)
-        if key is None:
+        head = (id(value.scope), tensor.data_type, tuple(tensor.dims))
+        known = self.constants.setdefault(head, {})
+        if None in known:
+            first = known.pop(None)[0]
+            if first is value or first.tensor is None:
+                known[None] = [value]
+                return None
+            known[self._digest(first.tensor)] = [first]
+        elif not known:
+            known[None] = [value]
             return None
-        known = self.constants.setdefault(key, [])
-        for other in known:
+        alike = known.setdefault(self._digest(tensor), [])
+        for other in alike:
             if other is value:
                 return None
             if other.is_constant and other.tensor is not None and self._same_bytes(tensor, other.tensor):
                 return other
-        known.append(value)
+        alike.append(value)
         return None
 
-    def _constant_key(self, value: Value, tensor: TensorProto) -> tuple[Any, ...] | None:
-        head = (id(value.scope), tensor.data_type, tuple(tensor.dims))
-        size = stored_bytes(tensor.data_type, tensor.dims)
-        if tensor.data_location == EXTERNAL:
-            view = self.weights.view(tensor)
-        elif tensor.HasField("raw_data"):
-            raw = tensor.raw_data
-            return (*head, raw if size <= WHOLE_BYTES else hash(raw))
-        else:
-            return (*head, bytes(self.weights.raw(tensor)))
-        middle = size // 2
-        return (
-            *head,
-            bytes(view[:SAMPLE_BYTES]),
-            bytes(view[middle : middle + SAMPLE_BYTES]),
-            bytes(view[-SAMPLE_BYTES:]),
-        )
+    def _digest(self, tensor: TensorProto) -> bytes | int:
+        """The bytes of a small tensor, a hash of the bytes of a larger one."""
+        raw = self.weights.raw(tensor)
+        return bytes(raw) if len(raw) <= WHOLE_BYTES else hash(bytes(raw))
 
     def _same_bytes(self, first: TensorProto, second: TensorProto) -> bool:
         if span_of(first) is not None and span_of(first) == span_of(second):

@@ -12,7 +12,7 @@ from onnxsim_ci.runtime.failures import RunFailure, RuntimeRefusal
 from onnxsim_ci.runtime.image import ModelImage
 from onnxsim_ci.runtime.isolation import isolated
 from onnxsim_ci.runtime.session import Level, Port, Session, Value, open_session
-from onnxsim_ci.runtime.support import runtime_supports, runtime_version
+from onnxsim_ci.runtime.support import runtime_supports, runtime_version, warm_up
 
 __all__ = [
     "Level",
@@ -29,4 +29,5 @@ __all__ = [
     "run_once",
     "runtime_supports",
     "runtime_version",
+    "warm_up",
 ]

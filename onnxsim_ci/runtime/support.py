@@ -16,6 +16,11 @@ from onnxsim_ci.runtime.session import open_session
 _DEFAULT_DOMAINS = ("", "ai.onnx")
 
 
+def warm_up() -> None:
+    """Import the runtime now (0.1 s), so that no later step is timed with it."""
+    import onnxruntime  # noqa: F401 - the import is the point
+
+
 def runtime_version() -> str:
     """Version of the installed ONNX Runtime, for example `1.32.0`."""
     import onnxruntime

@@ -124,3 +124,14 @@ def test_without_a_journal_hazards_are_information(image):
     assert verdict.verdict == "equivalent"
     assert verdict.evidence.hazards == ("nan",)
     assert any("negative_zero" in note for note in verdict.evidence.notes)
+
+
+def test_a_kernel_that_ends_the_process_costs_one_hazard(image):
+    """Einsum of onnxruntime 1.32 raises SIGFPE for an empty batch."""
+    text = 'g (float[N,4] x, float[4,4] w) => (float[N,4] y) { e = Einsum<equation = "ij,jk->ik">(x, w) %s }'
+    source = image(text % "y = Neg(e)")
+    result = image(text % "a = Neg(e) b = Neg(a) y = Neg(b)")
+    edits = Edits(all_exact=True, hazards=frozenset({"empty", "negative_zero"}))
+    verdict = prove(source, result, edits=edits)
+    assert (verdict.verdict, verdict.basis) == ("equivalent", "exact")
+    assert "negative_zero" in verdict.evidence.hazards

@@ -182,3 +182,11 @@ def test_many_symbols_stay_cheap(feed, count):
     feeds = feed(f"g ({inputs}) => ({outputs}) {{ {body} }}", samples=count)
     assert len(feeds.samples) == count
     assert feeds.trials <= 20
+
+
+def test_overridable_initializers_keep_their_default_but_once(feed):
+    text = "g (float[N,4] x, float[4] w = {1, 2, 3, 4}) => (float[N,4] y) { y = Mul(x, w) }"
+    samples = feed(text).samples
+    assert [number for number, sample in enumerate(samples) if "w" in sample.values] == [1]
+    assert "overrides 'w'" in samples[1].note
+    np.testing.assert_allclose(samples[1].answer["y"], samples[1].values["x"] * samples[1].values["w"])

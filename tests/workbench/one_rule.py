@@ -1,6 +1,6 @@
 """The engine with exactly the rules that a test wants: no folding, no merging of equal nodes or constants.
 
-Touch: `onnxsim_ci/rewrite/driver.py` (the catalogue it reads, what `Plan.skip` switches off).
+Touch: `onnxsim_ci/rewrite/selection.py` (the catalogue that it reads), what `Plan.skip` switches off.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from contextlib import contextmanager
 
 from onnx import ModelProto
 
+from onnxsim_ci.analysis import infer
 from onnxsim_ci.model import build_graph, image_of, load
-from onnxsim_ci.rewrite import FOLD, MERGE_CONSTANTS, MERGE_NODES, RULES, Declined, Level, Outcome, Plan, Rule, driver
+from onnxsim_ci.rewrite import FOLD, MERGE_CONSTANTS, MERGE_NODES, RULES, Declined, Level, Outcome, Plan, Rule, selection
 from onnxsim_ci.rewrite import rewrite as run_engine
-from onnxsim_ci.rewrite.driver import Run, infer
+from onnxsim_ci.rewrite.driver import Run
 
 BY_ID = {rule.id: rule for rule in RULES}
 
@@ -21,12 +22,12 @@ BY_ID = {rule.id: rule for rule in RULES}
 @contextmanager
 def offered(*rules: Rule) -> Iterator[None]:
     """While it lasts these rules are the whole catalogue."""
-    before = driver.RULES
-    driver.RULES = rules
+    before = selection.RULES
+    selection.RULES = rules
     try:
         yield
     finally:
-        driver.RULES = before
+        selection.RULES = before
 
 
 def plan_for(rule: Rule) -> Plan:
@@ -60,7 +61,7 @@ def refusals(model: ModelProto, rule: Rule) -> list[str]:
     with offered(rule):
         run = Run(build_graph(loaded.proto), loaded.proto, loaded.weights, plan_for(rule))
         infer(run.graph, run.model)
-        run.rules = driver.selected_rules(run.plan, exact_only=False)
+        run.rules = selection.selected_rules(run.plan, exact_only=False)
         return _refusals(run, rule)
 
 

@@ -33,8 +33,6 @@ ELEMENTWISE = (
 def propose(node: Node, facts: Facts) -> Edit | Declined:
     if len(node.inputs) != 2:
         return Declined("it has not two operands")
-    result = node.outputs[0]
-    shape = None if result is None else facts.shape(result)
     for index in (0, 1):
         expand = feeder(node, index, "Expand")
         expanded, other = node.inputs[index], node.inputs[1 - index]
@@ -42,7 +40,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
             continue
         if not expanded.single_reader or other is expanded:
             return Declined("expanded value {0!r} has another reader", expanded)
-        small = expand.inputs[0]
+        small, result = expand.inputs[0], node.outputs[0]
+        shape = None if result is None else facts.shape(result)
         if shape is None or facts.broadcast(facts.shape(small), facts.shape(other)) != shape:
             return Declined("without the Expand the result may be smaller")
         return Edit("the operator broadcasts the operand to the same shape", rewire=((node, index, small),))

@@ -1,16 +1,14 @@
-"""Write an index back into its model, and say whether anything changed.
+"""Which value_info entries of a model survive.
 
-House: rewrite. May import model and analysis.
-Touch: `model/writeback.py`.
+House: rewrite. May import model.
+Touch: `model/writeback.py` asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from onnx import ValueInfoProto
 
-from onnx import ModelProto, ValueInfoProto
-
-from onnxsim_ci.model import Graph, Value, write_back
+from onnxsim_ci.model import Value
 
 
 def keep_info(value: Value, info: ValueInfoProto) -> bool:
@@ -29,10 +27,3 @@ def keep_info(value: Value, info: ValueInfoProto) -> bool:
         not d.HasField("dim_value") or not isinstance(known, int) or d.dim_value == known
         for d, known in zip(dims, value.shape, strict=True)
     )
-
-
-def write_back_result(
-    graph: Graph, model: ModelProto, keep: Callable[[Value, ValueInfoProto], bool] = keep_info
-) -> bool:
-    """Bring `model` up to date with `graph`; True when its messages changed."""
-    return write_back(graph, model, keep)
