@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from onnxsim_ci.analysis.axes import axis_symbol
 from onnxsim_ci.analysis.content import CONTENT_LIMIT, RANGES, Content, confined
-from onnxsim_ci.analysis.dim import Dim, Shape, Symbolic, is_settled, is_vague
+from onnxsim_ci.analysis.dim import Dim, Shape, is_settled, is_vague
 from onnxsim_ci.analysis.transfer import (
     CONTENTS,
     ELEMENT_TYPES,
@@ -80,12 +80,14 @@ def learn_shape(value: Value, shape: Shape | None) -> bool:
     if shape is None or old == shape:
         return False
     for dim in shape:
-        if dim.__class__ is int and dim < 0:  # type: ignore[operator]  # an int
+        if dim.__class__ is int and dim < 0:
             return False
     if old is None or len(old) != len(shape):
         value.shape = shape
         return True
-    merged = tuple(o if o == n else _better(value, i, o, n) for i, (o, n) in enumerate(zip(old, shape, strict=True)))
+    merged = tuple(
+        o if o == n else _better(value, i, o, n) for i, (o, n) in enumerate(zip(old, shape, strict=True))
+    )
     if merged == old:
         return False
     value.shape = merged

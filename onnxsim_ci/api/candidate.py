@@ -25,10 +25,10 @@ from onnxsim_ci.model import (
     image_of,
     interface_difference,
     interface_of,
+    ordered,
     serialized_bytes,
     statistics_of,
 )
-from onnxsim_ci.model import ordered
 from onnxsim_ci.model.wire import LIGHT_FROM_BYTES
 from onnxsim_ci.rewrite import Outcome, Plan, ResultClass, rewrite
 from onnxsim_ci.runtime import ModelImage

@@ -23,12 +23,15 @@ from onnxsim_ci.api.validation import refuse_broken, refuse_if_not_runnable
 from onnxsim_ci.cache import Known, ResultsCache, default_cache
 from onnxsim_ci.equivalence import Verdict
 from onnxsim_ci.model import build_graph, load, save_beside
-from onnxsim_ci.rewrite import Journal, resting_collector
+from onnxsim_ci.rewrite import Journal, Plan, resting_collector
 from onnxsim_ci.runtime import warm_up
 
 if TYPE_CHECKING:
     from onnxsim_ci.policy import Policy
     from onnxsim_ci.report import Report
+
+Refusals = tuple[tuple[str, str], ...]
+"""(rule id, or `rounding`, and the reason)."""
 
 Model = str | os.PathLike[str] | bytes | ModelProto
 
@@ -81,8 +84,7 @@ def optimize(
     save_repro: Path | None = None,
     cache: ResultsCache | None = None,
 ) -> Result:
-    """Simplify one model, prove the result, and write it if a place is given and the policy's conditions
-    hold.
+    """Simplify one model, prove the result, and write it if a place is given and the policy allows it.
 
     Args:
         model: Path, serialized bytes or ModelProto; it is not changed.
@@ -99,44 +101,72 @@ def optimize(
 
     warm_up()
     clock = _Clock()
+    store = cache or default_cache()
     with resting_collector():
-        loaded = load(model, limits_of(policy or PolicyClass()))
-        chosen = _settled(policy or PolicyClass(), loaded.proto)
-        clock.lap("load")
-        graph = build_graph(loaded.proto)
-        refuse_broken(loaded, graph, limits_of(chosen))
-        store = cache or default_cache()
-        known = store.read(loaded.sha256).refusals if loaded.path is not None else ()
-        source = Source(loaded, chosen, graph)
-        clock.lap("analyse")
-        first = _within_growth(source, plan_of(chosen, frozenset(rule for rule, _ in known)), chosen)
-        if first.outcome.problem is not None:
-            refuse_if_not_runnable(
-                load(loaded.path or bytes(loaded.buffer)), first.outcome.problem
-            )
-    clock.lap("rewrite")
-    proven = _prove(source, first, chosen, save_repro)
+        first, chosen, known = _simplify(model, policy or PolicyClass(), store, clock)
+    proven = _prove(first, chosen, save_repro)
     clock.lap("prove")
-    from onnxsim_ci.api.reporting import describe, outcome_of
+    result = _conclude(model, proven, chosen, known, output, store, clock)
+    if isinstance(model, ModelProto):
+        result.model  # noqa: B018 - made now: the caller may change what its weights are read from
+    return result
 
-    decision = outcome_of(proven, chosen)
+
+def _simplify(
+    model: Model, policy: Policy, store: ResultsCache, clock: _Clock
+) -> tuple[Candidate, Policy, Refusals]:
+    """(first result, policy with its preset, rules refused in earlier runs)."""
+    loaded = load(model, limits_of(policy))
+    chosen = _settled(policy, loaded.proto)
+    clock.lap("load")
+    graph = build_graph(loaded.proto)
+    refuse_broken(loaded, graph, limits_of(chosen))
+    known = store.read(loaded.sha256).refusals if loaded.path is not None else ()
+    source = Source(loaded, chosen, graph)
+    clock.lap("analyse")
+    first = _within_growth(source, plan_of(chosen, frozenset(rule for rule, _ in known)), chosen)
+    if first.outcome.problem is not None:
+        refuse_if_not_runnable(load(loaded.path or bytes(loaded.buffer)), first.outcome.problem)
+    clock.lap("rewrite")
+    return first, chosen, known
+
+
+def _conclude(  # noqa: PLR0913, PLR0917 - the end of a run needs all that it gathered
+    model: Model,
+    proven: Proven,
+    policy: Policy,
+    known: Refusals,
+    output: str | os.PathLike[str] | None,
+    store: ResultsCache,
+    clock: _Clock,
+) -> Result:
+    """Judge, write and report."""
+    from onnxsim_ci.api.reporting import Run, describe, name_of, outcome_of
+
+    decision = outcome_of(proven, policy)
     written = None
     if output is not None and decision.may_write:
         written = _write(proven.candidate, Path(output))
         _remember(store, written, proven, known)
     clock.lap("save")
-    report = describe(model, source, proven, known, decision, chosen, written, clock.seconds)
-    result = Result(
+    run = Run(
+        path=name_of(model),
+        source=proven.candidate.source,
+        proven=proven,
+        known=known,
+        decision=decision,
+        policy=policy,
+        written=written,
+        seconds=clock.seconds,
+    )
+    return Result(
         verdict=proven.verdict,
-        report=report,
+        report=describe(run),
         journal=proven.candidate.outcome.journal,
         written=written,
         _candidate=proven.candidate,
         _is_kept=decision.is_kept,
     )
-    if isinstance(model, ModelProto):
-        result.model  # noqa: B018 - made now: the caller may change what its weights are read from
-    return result
 
 
 def _settled(policy: Policy, proto: ModelProto) -> Policy:
@@ -149,11 +179,8 @@ def _settled(policy: Policy, proto: ModelProto) -> Policy:
     return policy.settled(live_weight_bytes=weights, has_dynamic_inputs=dynamic)
 
 
-def _within_growth(source: Source, plan: object, policy: Policy) -> Candidate:
+def _within_growth(source: Source, plan: Plan, policy: Policy) -> Candidate:
     """The result, made again with ever less folding while it is larger than the policy allows."""
-    from onnxsim_ci.rewrite import Plan
-
-    assert isinstance(plan, Plan)
     limit = policy.simplify.max_growth.limit(source.statistics.total_bytes)
     tight = replace(plan, fold_slack_bytes=0)
     unfused = replace(tight, skip=tight.skip | {"conv", "matmul"})
@@ -164,12 +191,13 @@ def _within_growth(source: Source, plan: object, policy: Policy) -> Candidate:
     return make_candidate(source, replace(plan, level=None))
 
 
-def _prove(source: Source, first: Candidate, policy: Policy, repro: Path | None) -> Proven:
+def _prove(first: Candidate, policy: Policy, repro: Path | None) -> Proven:
     if not first.changed:
         same = Verdict(verdict="equivalent", basis="digest", reason="nothing was changed")
         return Proven(first, same, ())
     if policy.verify.mode == "off":
         return Proven(first, Verdict(verdict="not run", reason="verify.mode is off"), ())
+    source = first.source
     settings = proof_settings_of(policy, source.loaded.folder)
     return prove(source, first, settings, quarantines=policy.verify.on_mismatch == "quarantine", repro=repro)
 

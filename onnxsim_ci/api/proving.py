@@ -11,6 +11,8 @@ from pathlib import Path
 
 from onnxsim_ci.api.candidate import Candidate, Source, make_candidate
 from onnxsim_ci.equivalence import ProofSettings, Prover, Verdict, find_culprit
+from onnxsim_ci.errors import BadInput
+from onnxsim_ci.feeds import BadUserData
 from onnxsim_ci.rewrite import Plan, ResultClass
 
 ROUNDS = 3
@@ -61,7 +63,10 @@ def prove(
 
 
 def _judge(prover: Prover, candidate: Candidate) -> Verdict:
-    return prover.judge(candidate.image, candidate.edits())
+    try:
+        return prover.judge(candidate.image, candidate.edits())
+    except BadUserData as error:
+        raise BadInput(f"verify.data: {error}") from error
 
 
 def _may_retreat(verdict: Verdict, *, quarantines: bool) -> bool:

@@ -7,6 +7,7 @@ Touch: `report/model.py` for the fields.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from onnxsim_ci.report import (
     verdict_report,
 )
 from onnxsim_ci.report.model import Outcome
+from onnxsim_ci.rewrite import Record
 
 if TYPE_CHECKING:
     from onnxsim_ci.api.candidate import Source
@@ -65,41 +67,58 @@ def outcome_of(proven: Proven, policy: Policy) -> Decision:
     return Decision(outcome="simplified", is_kept=True, may_write=True)
 
 
-def describe(
-    model: str | os.PathLike[str] | bytes | ModelProto,
-    source: Source,
-    proven: Proven,
-    known: tuple[tuple[str, str], ...],
-    decision: Decision,
-    policy: Policy,
-    written: Path | None,
-    seconds: dict[str, float],
-) -> Report:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Everything that a report tells about one model.
+
+    Attributes:
+        path: The model as the caller named it; `-` for bytes and messages.
+        known: Refusals of earlier runs that were kept to.
+        written: Where the result is; None if nothing was written.
+        seconds: By phase.
+    """
+
+    path: str
+    source: Source
+    proven: Proven
+    known: tuple[tuple[str, str], ...]
+    decision: Decision
+    policy: Policy
+    written: Path | None
+    seconds: dict[str, float]
+
+
+def describe(run: Run) -> Report:
     """The report of one model."""
-    candidate = proven.candidate
+    candidate = run.proven.candidate
     journal = candidate.outcome.journal
-    refusals = dict.fromkeys((*known, *proven.refusals))
+    refusals = dict.fromkeys((*run.known, *run.proven.refusals))
     entry = ModelReport(
-        path=os.fspath(model) if isinstance(model, (str, os.PathLike)) else "-",
-        outcome=decision.outcome,
-        written=None if written is None else str(written),
-        source=figures(source.statistics),
+        path=run.path,
+        outcome=run.decision.outcome,
+        written=None if run.written is None else str(run.written),
+        source=figures(run.source.statistics),
         result=figures(candidate.statistics),
-        verdict=verdict_report(proven.verdict),
-        preset=policy.preset,
+        verdict=verdict_report(run.proven.verdict),
+        preset=run.policy.preset,
         assumptions=assumptions(journal.records),
         rules=rule_uses(journal.records),
         removed_names={name: stands or None for name, stands in journal.survivors.items()},
         refusals=tuple(Refusal(rule=rule, reason=reason) for rule, reason in refusals),
-        seconds=seconds,
+        seconds=run.seconds,
     )
-    return build_report([entry], policy=policy)
+    return build_report([entry], policy=run.policy)
 
 
-def assumptions(records: object) -> tuple[str, ...]:
+def name_of(model: str | os.PathLike[str] | bytes | ModelProto) -> str:
+    """How a report names what the caller passed."""
+    return os.fspath(model) if isinstance(model, (str, os.PathLike)) else "-"
+
+
+def assumptions(records: Iterable[Record]) -> tuple[str, ...]:
     """Claims that rules relied on, out of the journal's sentences."""
     found: dict[str, None] = {}
-    for record in records:  # type: ignore[attr-defined]  # journal records
+    for record in records:
         _, mark, claim = record.why.partition("assumed: ")
         if mark:
             found[claim] = None

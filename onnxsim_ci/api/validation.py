@@ -10,19 +10,14 @@ Touch: `model/validity.py` holds the checks that need no runtime.
 from __future__ import annotations
 
 from onnxsim_ci.errors import BadInput
-from onnxsim_ci.model import Graph, LoadedModel, Limits, check_content, checker_problem, image_of
+from onnxsim_ci.model import Graph, Limits, LoadedModel, check_content, checker_problem, image_of
 from onnxsim_ci.runtime import ModelImage, RuntimeRefusal, open_session
 
-NO_KERNEL = (
-    "NOT_IMPLEMENTED",
-    "Could not find an implementation",
-    "is not a registered function/op",
-    "No Op registered for",
-)
-"""What ONNX Runtime says about a valid model that it has no kernel for, custom operators among them."""
+NO_KERNEL = ("is not a registered function/op", "No Op registered for")
+"""What ONNX Runtime says about an operator that it does not know."""
 
 TOLERATED = ("This number of op outputs should be 3 when Training_mode = True",)
-"""Findings that make no model meaningless: exporters write a training BatchNormalization with its one used output."""
+"""Findings that make no model meaningless: exporters write a training BatchNormalization with one output."""
 
 
 def refuse_broken(loaded: LoadedModel, graph: Graph, limits: Limits) -> None:
@@ -46,6 +41,6 @@ def refuse_if_not_runnable(loaded: LoadedModel, problem: str) -> None:
     try:
         open_session(ModelImage(data=data, folder=folder))
     except RuntimeRefusal as refusal:
-        if any(sign in str(refusal) for sign in NO_KERNEL):
+        if refusal.lacks_kernel or any(sign in str(refusal) for sign in NO_KERNEL):
             return
         raise BadInput(f"{where}: {problem}") from refusal

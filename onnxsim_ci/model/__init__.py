@@ -1,5 +1,4 @@
-"""Ground floor: a model's protobuf messages, their index, their weights, and how they come from and go to
-files.
+"""Ground floor: a model's protobuf messages, their index and weights, and their way from and to files.
 
 Belongs here: whatever reads or makes protobuf. Does not belong here: what is known about values (analysis),
 what may change (rewrite), running a model (runtime).

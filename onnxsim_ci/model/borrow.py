@@ -17,7 +17,7 @@ from onnxsim_ci.model.wire import SPAN_FROM_BYTES, mark_span
 
 
 def borrow(model: ModelProto) -> tuple[ModelProto, list[TensorProto]]:
-    """(light copy, borrowed tensors). Without large initializers, or with unknown fields, it is a whole copy."""
+    """(light copy, borrowed tensors); a whole copy where no weight is large, or with unknown fields."""
     large = [_is_large(t) for t in model.graph.initializer]
     light = ModelProto()
     if not any(large) or len(UnknownFieldSet(model)) or len(UnknownFieldSet(model.graph)):

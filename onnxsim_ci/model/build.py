@@ -33,6 +33,7 @@ def build_graph(model: ModelProto) -> Graph:
         for f in model.functions
     )
     _pin_annotations(root)
+    _refuse_other_text(builder.names)
     graph = Graph(root, functions, model.ir_version, builder.names)
     graph.repeated = builder.repeated
     return graph
@@ -40,6 +41,13 @@ def build_graph(model: ModelProto) -> Graph:
 
 def _opsets(imports: Iterable[OperatorSetIdProto]) -> dict[str, int]:
     return {"" if o.domain == "ai.onnx" else o.domain: o.version for o in imports}
+
+
+def _refuse_other_text(names: Iterable[object]) -> None:
+    """Protobuf gives bytes for a text that is no UTF-8."""
+    for name in names:
+        if name.__class__ is bytes:
+            raise BadInput(f"the name {name!r} is not UTF-8 text")
 
 
 def _pin_annotations(root: Scope) -> None:
@@ -169,6 +177,8 @@ class _Builder:
         """Find the schema; graph attributes become scopes whatever the operator is."""
         proto = node.proto
         domain, op_type = node.domain, node.op_type
+        if bytes in (domain.__class__, op_type.__class__, proto.name.__class__):
+            _refuse_other_text((domain, op_type, proto.name))
         if (domain, op_type) in self.call_names:
             node.is_call = (domain, op_type, proto.overload) in self.calls
         operator = None

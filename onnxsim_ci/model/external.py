@@ -19,7 +19,7 @@ from onnxsim_ci.model.tensors import stored_bytes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalRange:
-    """Where one tensor's raw data lies: file name relative to the model's folder, offset and length in bytes."""
+    """Where a tensor's raw data lies: file relative to the model's folder, offset and length in bytes."""
 
     location: str
     offset: int

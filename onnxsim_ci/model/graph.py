@@ -10,7 +10,7 @@ Touch: `build.py` makes these objects, `mutation.py` changes them, `writeback.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto, ValueInfoProto
@@ -101,7 +101,7 @@ class Node:
         proto: The message; its input and output lists are stale while `is_changed`.
         scope: Where the node stands.
         order: Sort key inside the scope; new nodes share the key of the node that they replace.
-        rank: Place among the nodes of all scopes, producers first; new nodes take that of the node they replace.
+        rank: Place among the nodes of all scopes, producers first; a new node takes its root's.
         subgraphs: Scopes of its graph attributes, in attribute order.
         operator: Its schema facts; None for an opaque node (unknown domain, attribute reference, function
         call). is_call: It calls a local function of the model.
@@ -142,6 +142,11 @@ class Node:
 
     def __repr__(self) -> str:
         return f"{self.op_type}({', '.join(v.name if v else '' for v in self.inputs)})"
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Domain, operator and overload: what a call names."""
+        return (self.domain, self.op_type, self.proto.overload)
 
     @property
     def label(self) -> str:
@@ -232,6 +237,19 @@ class Scope:
         self.inputs: list[Value] = []
         self.outputs: list[Value] = []
         self.is_reordered = False
+
+    @property
+    def initializers(self) -> Sequence[TensorProto]:
+        """The initializers of a graph; functions have none."""
+        return self.proto.initializer if isinstance(self.proto, GraphProto) else ()
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Domain, name and overload of a function, as `Node.key` of its calls; empty for graphs."""
+        proto = self.proto
+        if not isinstance(proto, FunctionProto):
+            return ("", "", "")
+        return ("" if proto.domain == "ai.onnx" else proto.domain, proto.name, proto.overload)
 
     def find(self, name: str) -> Value | None:
         """The value that `name` means here, looking outward; None when nothing defines it."""

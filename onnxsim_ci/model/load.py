@@ -146,7 +146,7 @@ def parse_model(buffer: Buffer, where: str) -> ModelProto:
         proto = parse_light(buffer)
     except DecodeError as error:
         raise BadInput(
-            f"{where}: is not an ONNX model, or is cut short (protobuf cannot be parsed)"
+            f"{where}: is not an ONNX model, is cut short, or nests deeper than protobuf allows"
         ) from error
     _refuse_empty(proto, where)
     return proto
@@ -159,6 +159,8 @@ def _refuse_empty(proto: ModelProto, where: str) -> None:
 
 def _map(path: Path, limits: Limits) -> Buffer:
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise BadInput(f"{path}: is no regular file; use - for standard input")
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size == 0:
@@ -191,6 +193,8 @@ def _refuse_other_files(buffer: Buffer, where: str) -> None:
 
 
 def _refuse_newer(proto: ModelProto, where: str) -> None:
+    if proto.ir_version < 0:
+        raise BadInput(f"{where}: has IR version {proto.ir_version}, which no ONNX model has")
     if proto.ir_version > IR_VERSION:
         raise UnsupportedModel(
             f"{where}: has IR version {proto.ir_version}, newer than the installed onnx knows ({IR_VERSION})"

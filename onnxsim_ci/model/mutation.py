@@ -87,7 +87,7 @@ def make_attribute(name: str, value: Any) -> AttributeProto:
     return attribute
 
 
-def new_node(
+def new_node(  # noqa: PLR0913 - the parts of a node
     scope: Scope,
     op_type: str,
     inputs: Sequence[Value | None],
@@ -170,7 +170,8 @@ def replace_uses(old: Value, new: Value) -> list[Node]:
 def take_name(old: Value, new: Value) -> None:
     """The producer of `new` produces `old` instead, so that the interface keeps the name of `old`."""
     producer = new.producer
-    assert producer is not None and old.scope is new.scope
+    assert producer is not None
+    assert old.scope is new.scope
     producer.outputs[[v is new for v in producer.outputs].index(True)] = old
     producer.is_changed = True
     if old.producer is not None and old.producer is not producer:

@@ -1,5 +1,4 @@
-"""Changes of a model that the user orders: static inputs, bound symbols, dropped outputs, constant
-initializers.
+"""Changes of a model that the user orders: static inputs, bound symbols, fewer outputs, constant weights.
 
 House: model. May import onnx and errors.
 Touch: `api/` calls these before the index is built; each changes the interface on purpose.
@@ -66,8 +65,7 @@ def _set_dims(info: ValueInfoProto, dims: Sequence[int]) -> dict[str, int]:
 
 
 def bind_symbols(model: ModelProto, sizes: Mapping[str, int]) -> None:
-    """Replace named dims of inputs and outputs by numbers; inner value_info is dropped, as it may contradict
-    them.
+    """Replace named dims of inputs and outputs by numbers; inner value_info goes, as it may contradict them.
 
     Raises:
         BadInput: No input has a dim of that name.

@@ -18,6 +18,7 @@ from onnx import ModelProto, TensorProto
 from onnxsim_ci.errors import BadInput
 from onnxsim_ci.model.external import external_range
 from onnxsim_ci.model.operators import may_hold_tensors
+from onnxsim_ci.model.readback import check_written
 from onnxsim_ci.model.statistics import all_graphs
 from onnxsim_ci.model.temporary import temporary_beside
 from onnxsim_ci.model.weights import Weights
@@ -74,6 +75,9 @@ def save_beside(
     """Write `proto` under a temporary name in the folder of `target`.
 
     Args:
+        proto: Light model.
+        weights: Where its spans and external data are read from.
+        target: Final path.
         source_folder: Folder that external data of `proto` is relative to.
         untouched: The source's bytes, when `proto` is the source: they are written as they are.
 
@@ -94,6 +98,8 @@ def save_beside(
                 file.write(piece)
             file.flush()
             os.fsync(file.fileno())
+        if untouched is None and has_spans(proto):
+            check_written(temporary, proto, weights)
         if target.exists():
             os.chmod(temporary, target.stat().st_mode & 0o7777)
     except OSError as error:

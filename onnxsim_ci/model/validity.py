@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from onnx import ModelProto, TensorProto, ValueInfoProto, checker, defs
 
-from onnxsim_ci.errors import BadInput, LimitExceeded, UnsupportedModel
-from onnxsim_ci.model.graph import Graph, Scope
+from onnxsim_ci.errors import BadInput, ExternalDataError, LimitExceeded, UnsupportedModel
+from onnxsim_ci.model.graph import Graph, Node, Scope
 from onnxsim_ci.model.load import Limits, LoadedModel
 from onnxsim_ci.model.operators import STANDARD_DOMAINS, is_ever_standard
 from onnxsim_ci.model.save import all_tensors, is_outside
@@ -139,7 +139,11 @@ def _check_tensor(tensor: TensorProto, model: LoadedModel, where: str) -> None:
     if any(d < 0 for d in tensor.dims):
         raise BadInput(f"{where}: tensor {tensor.name!r} has a negative dimension")
     if is_outside(tensor):
-        model.weights.external.check(tensor)
+        try:
+            model.weights.external.check(tensor)
+        except ExternalDataError as error:
+            error.where = where
+            raise
         return
     declared = stored_bytes(tensor.data_type, tensor.dims)
     span = span_of(tensor)
@@ -170,14 +174,16 @@ def _typed_counts(tensor: TensorProto) -> tuple[int, int]:
 
 
 def _check_calls(graph: Graph, where: str) -> None:
-    """Local functions must not call themselves, directly or through others."""
+    """Local functions must not call themselves, and take no more values than they declare."""
     calls: dict[tuple[str, str, str], set[tuple[str, str, str]]] = {}
-    for function in graph.functions:
-        proto = function.proto
-        key = ("" if proto.domain == "ai.onnx" else proto.domain, proto.name, proto.overload)
-        calls[key] = {
-            (n.domain, n.op_type, n.proto.overload) for s in _below(function) for n in s.nodes if n.is_call
-        }
+    bodies = {(_plain(f.proto.domain), f.proto.name, f.proto.overload): f for f in graph.functions}
+    for key, function in bodies.items():
+        calls[key] = {_callee(n) for s in _below(function) for n in s.nodes if n.is_call}
+    for scope in graph.scopes() if bodies else ():
+        for node in scope.nodes:
+            called = bodies.get(_callee(node)) if node.is_call else None
+            if called is not None and not _fits(node, called):
+                raise BadInput(f"{where}: node {node.label!r} passes more values than {called.path} declares")
     done: set[tuple[str, str, str]] = set()
     while True:
         ready = {
@@ -189,6 +195,18 @@ def _check_calls(graph: Graph, where: str) -> None:
     stuck = sorted(calls.keys() - done)
     if stuck:
         raise BadInput(f"{where}: the local function {stuck[0][0]}::{stuck[0][1]} calls itself")
+
+
+def _callee(node: Node) -> tuple[str, str, str]:
+    return node.domain, node.op_type, node.proto.overload
+
+
+def _plain(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def _fits(node: Node, called: Scope) -> bool:
+    return len(node.inputs) <= len(called.inputs) and len(node.outputs) <= len(called.outputs)
 
 
 def _below(scope: Scope) -> list[Scope]:

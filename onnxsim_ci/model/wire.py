@@ -152,7 +152,7 @@ def without_span(tensor: TensorProto) -> TensorProto:
 
 
 def read_varint(buffer: Buffer, position: int) -> tuple[int, int]:
-    """(number, position behind it). Raises IndexError at the end of the buffer, OddWireError beyond 64 bits."""
+    """(number, position behind it); IndexError at the end of the buffer, OddWireError beyond 64 bits."""
     number, shift = 0, 0
     while True:
         byte = buffer[position]

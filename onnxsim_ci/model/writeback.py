@@ -6,7 +6,8 @@ Touch: `graph.py`, `mutation.py`: every kind of change ends here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 
 from onnx import FunctionProto, GraphProto, ModelProto, TensorProto, ValueInfoProto
 
@@ -16,7 +17,7 @@ from onnxsim_ci.model.mutation import hold_in_node
 from onnxsim_ci.model.tensors import tensor_from_array
 
 SMALL_CONSTANT_BYTES = 1024
-"""In files before IR 4 new constants up to this size become Constant nodes, so that the IR version may stay."""
+"""Before IR 4 new constants up to this size become Constant nodes, so that the IR version may stay."""
 
 KeepInfo = Callable[[Value, ValueInfoProto], bool]
 
@@ -27,6 +28,8 @@ def write_back(graph: Graph, model: ModelProto, keep_info: KeepInfo | None) -> b
     Returns: Whether any message changed.
 
     Args:
+        graph: The index.
+        model: The message that it was built from.
         keep_info: Whether a value_info of a surviving value may stay (it is dropped when facts contradict
         it).
     """
@@ -76,8 +79,8 @@ def _hold_in_nodes(scope: Scope) -> None:
 
 
 def new_initializers(scope: Scope) -> list[Value]:
-    """Constants of a graph scope that are read and stand neither in its initializers nor in a Constant node."""
-    known = {t.name for t in scope.proto.initializer}
+    """Constants of a graph scope that are read and stand in no initializer and no Constant node."""
+    known = {t.name for t in scope.initializers}
     return [
         v
         for v in scope.values.values()
@@ -98,19 +101,18 @@ class _Writer:
         """Functions that nothing calls any more go."""
         called: set[tuple[str, str, str]] = set()
         stack = [graph.root]
-        bodies = {(s.proto.domain, s.proto.name, s.proto.overload): s for s in graph.functions}
+        bodies = {s.key: s for s in graph.functions}
         while stack:
             for node in stack.pop().nodes:
                 if not node.is_alive:
                     continue
                 stack += node.subgraphs
-                key = (node.proto.domain, node.op_type, node.proto.overload)
-                if node.is_call and key not in called:
-                    called.add(key)
-                    stack += [bodies[key]] if key in bodies else []
-        kept = [f for f in graph.functions if (f.proto.domain, f.proto.name, f.proto.overload) in called]
+                if node.is_call and node.key not in called:
+                    called.add(node.key)
+                    stack.append(bodies[node.key])
+        kept = [f for f in graph.functions if f.key in called]
         if len(kept) != len(graph.functions):
-            messages = [f.proto for f in kept]
+            messages = [f.proto for f in kept if isinstance(f.proto, FunctionProto)]
             del model.functions[:]
             model.functions.extend(messages)
             graph.functions = tuple(kept)
@@ -169,7 +171,7 @@ class _Writer:
                 infos.extend(kept)
                 self.changed = True
 
-    def stays(self, scope: Scope, info: ValueInfoProto, stored: Set[str]) -> bool:
+    def stays(self, scope: Scope, info: ValueInfoProto, stored: AbstractSet[str]) -> bool:
         value = scope.values.get(info.name)
         if value is None:
             return False
@@ -222,9 +224,9 @@ def relink(scope: Scope, proto: GraphProto | FunctionProto) -> None:
     scope.proto = proto
     for node, message in zip(scope.nodes, proto.node, strict=True):
         node.proto = message
-        if node.op_type == "Constant" and node.outputs and node.outputs[0] is not None:
-            if len(message.attribute) == 1 and message.attribute[0].name == "value":
-                node.outputs[0].tensor = message.attribute[0].t
+        constant = node.outputs[0] if node.op_type == "Constant" and node.outputs else None
+        if constant is not None and len(message.attribute) == 1 and message.attribute[0].name == "value":
+            constant.tensor = message.attribute[0].t
         if node.subgraphs:
             for inner, graph in zip(node.subgraphs, subgraph_messages(node), strict=True):
                 relink(inner, graph)
@@ -266,9 +268,9 @@ def topological(nodes: list[Node], scope: Scope) -> list[Node]:
 
 def _producers(node: Node, scope: Scope) -> Iterator[Node]:
     for value in _reads(node):
-        if value is not None and value.scope is scope and value.producer is not None:
-            if value.producer is not node:
-                yield value.producer
+        producer = value.producer if value is not None and value.scope is scope else None
+        if producer is not None and producer is not node:
+            yield producer
 
 
 def _reads(node: Node) -> Iterator[Value | None]:

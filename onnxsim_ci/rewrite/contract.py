@@ -16,8 +16,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from onnxsim_ci.analysis import Facts
     from onnxsim_ci.model import Node, Scope, Value
 

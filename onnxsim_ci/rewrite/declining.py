@@ -19,7 +19,7 @@ from onnxsim_ci.rewrite.selection import selected_rules
 def refusals_of(
     graph: Graph, model: ModelProto, weights: Weights, plan: Plan, subject: str
 ) -> list[tuple[str, str, str]]:
-    """(rule, node, reason) for every rule that declines a node, where `subject` names the rule or the node."""
+    """(rule, node, reason) for every rule that declines a node; `subject` names the rule or the node."""
     run = Run(graph, model, weights, plan)
     infer(graph, model)
     run.rules = selected_rules(plan, exact_only=False)

@@ -12,10 +12,7 @@ Touch: `contract.py` (what rules may ask for), `edits.py` (how edits are applied
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from enum import Enum
 from heapq import heappop, heappush
-from itertools import chain
 
 from onnx import ModelProto
 
@@ -23,12 +20,15 @@ from onnxsim_ci.analysis import Facts, infer, is_complete
 from onnxsim_ci.model import Graph, Node, Scope, Value, Weights, write_back
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, ResultClass, Rule
 from onnxsim_ci.rewrite.edits import Editor
-from onnxsim_ci.rewrite.folding import MOVES, Folder, known_array
+from onnxsim_ci.rewrite.evaluation import known_array
+from onnxsim_ci.rewrite.folding import MOVES, Folder
 from onnxsim_ci.rewrite.journal import Journal, Record
 from onnxsim_ci.rewrite.measure import lowers_rank
 from onnxsim_ci.rewrite.numbering import Numbering
 from onnxsim_ci.rewrite.opaque import holds_opaque, opaque_functions
+from onnxsim_ci.rewrite.outcome import Outcome, StopReason
 from onnxsim_ci.rewrite.plan import Plan
+from onnxsim_ci.rewrite.ranking import rank_nodes
 from onnxsim_ci.rewrite.selection import selected_rules
 from onnxsim_ci.rewrite.value_infos import keep_info
 
@@ -41,33 +41,6 @@ FOLD, MERGE_NODES, MERGE_CONSTANTS, UNUSED = (
     "merge-constants",
     "eliminate-unused",
 )
-
-
-class StopReason(Enum):
-    """Why a run ended."""
-
-    FIXPOINT = "fixpoint"
-    LIMIT = "limit"
-    VISITS = "visits"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What a run did.
-
-    Attributes:
-        journal: Every edit in order.
-        changed: The graph differs from what it was.
-        visits: Nodes looked at, counted each time.
-        stop: Why it ended.
-        problem: What strict shape inference said against the source; None when nothing.
-    """
-
-    journal: Journal
-    changed: bool
-    visits: int
-    stop: StopReason
-    problem: str | None
 
 
 class Run:
@@ -121,7 +94,7 @@ class Run:
         self.rules, self.tables = rules, {}
 
     def to_fixpoint(self) -> None:
-        """Settle; learn from what changed; until nothing does. What is known already is not looked at again."""
+        """Settle and learn from what changed, until nothing does; what is known is not looked at again."""
         for _ in range(ROUNDS):
             before = len(self.journal)
             self.settle()
@@ -163,9 +136,8 @@ class Run:
         """Merge equal initializers, and queue every node in order."""
         rank_nodes(self.graph)
         for scope in self.scopes():
-            if not scope.is_function:
-                for tensor in scope.proto.initializer:
-                    self.intern(scope.values[tensor.name])
+            for tensor in scope.initializers:
+                self.intern(scope.values[tensor.name])
             self.push_all(scope.nodes)
 
     def seed_roots(self, rules: set[Rule]) -> None:
@@ -175,7 +147,7 @@ class Run:
             self.push_all([n for n in scope.nodes if n.op_type in roots])
 
     def push(self, node: Node) -> None:
-        """Queue a node once; nodes near the inputs come first, so that facts flow through the graph only once."""
+        """Queue a node once; those near the inputs come first, so that facts flow through the graph once."""
         if node.is_alive and not node.is_queued:
             node.is_queued = True
             self.pushed += 1
@@ -192,32 +164,29 @@ class Run:
         self.visits += 1
         if self.visits > self.most_visits:
             self.stop = StopReason.VISITS
-        for value in node.outputs:
-            if value is not None and value.is_read:
-                break
-        else:
+        if not is_read(node):
             self.drop_unused(node)
-            return
-        if node.op_type == "Constant" and not node.domain:
+        elif node.op_type == "Constant" and not node.domain:
             if node.outputs[0] is not None:
                 self.intern(node.outputs[0])
-            return
-        if node.operator is None:
-            return
+        elif node.operator is not None:
+            self.simplify(node)
+
+    def simplify(self, node: Node) -> None:
+        """Learn, fold, rewrite or number a node that is read and understood."""
         if self.facts.transfer(node):
             for value in node.outputs:
                 if value is not None:
                     self.push_all(value.uses)
         if self.plan.fold and (self.fold_known(node) or self.take(node)):
             return
-        if self.try_rules(node):
-            return
-        self.number(node)
+        if not self.try_rules(node):
+            self.number(node)
 
     def keeps(self, node: Node) -> bool:
-        """True when a node must not be dropped although nothing reads it: it may have effects we do not know."""
+        """True when a node must stay although nothing reads it: it may have effects we do not know."""
         if node.is_call:
-            return (node.domain, node.op_type, node.proto.overload) in self.opaque_calls
+            return node.key in self.opaque_calls
         if node.operator is None:
             return True
         return any(holds_opaque(s, self.opaque_calls) for s in node.subgraphs)
@@ -348,7 +317,9 @@ class Run:
         editor.start()
         editor.apply(node, edit)
         spliced = edit.splice is not None
-        if not spliced and (editor.node_delta > 0 or (rule.lowers is Lowers.NODES and editor.node_delta == 0)):
+        if not spliced and (
+            editor.node_delta > 0 or (rule.lowers is Lowers.NODES and editor.node_delta == 0)
+        ):
             self.broken.add(rule.id)
             self.tables = {}
         self.note(rule.id, rule.result, node, value, edit.why, hazards=rule.hazards)
@@ -398,26 +369,15 @@ class Run:
         self.note(MERGE_CONSTANTS, ResultClass.EXACT, root, value.name, f"it has the bytes of {known.name}")
 
 
+def is_read(node: Node) -> bool:
+    """True when something reads one of the node's outputs."""
+    for value in node.outputs:  # noqa: SIM110 - twice as fast as any(), and called for every visit
+        if value is not None and (value.uses or value.pins):
+            return True
+    return False
+
+
 def _first_value(node: Node, edit: Edit) -> str:
     if edit.replace:
         return edit.replace[0][0].name
     return next((v.name for v in node.outputs if v is not None), "")
-
-
-def rank_nodes(graph: Graph) -> None:
-    """Number the nodes of all scopes, those of a body before the node that holds it."""
-    count = 0
-    stack = [iter(s.nodes) for s in (graph.root, *graph.functions)]
-    holders: list[Node | None] = [None] * len(stack)
-    while stack:
-        node = next(stack[-1], None)
-        if node is None:
-            stack.pop()
-            holder = holders.pop()
-            if holder is not None:
-                holder.rank = count = count + 1
-        elif node.subgraphs:
-            stack.append(chain.from_iterable(s.nodes for s in node.subgraphs))
-            holders.append(node)
-        else:
-            node.rank = count = count + 1

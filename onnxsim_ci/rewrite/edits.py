@@ -24,6 +24,7 @@ from onnxsim_ci.model.mutation import (
     take_name,
 )
 from onnxsim_ci.rewrite.contract import Edit, NodeSpec, Operand, Output
+from onnxsim_ci.rewrite.splicing import count_nodes, move_body
 
 SHARED_CONSTANT_BYTES = 256
 """New constants up to this size are looked up, so that equal ones are made once."""
@@ -137,13 +138,13 @@ class Editor:
         self._again(value, far=True)
 
     def detach_and_hold(self, node: Node, value: Value, array: np.ndarray[Any, Any]) -> None:
-        """`value`, an output of `node`, becomes the constant `array`; `node` dies with its last read output."""
+        """`value`, an output of `node`, becomes the constant `array`; `node` dies with its last output."""
         self._detach(value)
         self.become_constant(value, array)
         self._drop_if_dead(node)
 
     def redirect(self, old: Value, new: Value) -> None:
-        """All readers of `old` read `new`; where the interface needs `old`, its name moves to the producer."""
+        """All readers of `old` read `new`; a name that the interface needs moves to the producer."""
         if old.pins:
             before = old.producer
             take_name(old, new)
@@ -285,7 +286,9 @@ class Editor:
         for value in body.outputs:
             value.pins -= 1
         results = list(body.outputs)
-        self._move(body, outer, root.order)
+        nodes, constants = move_body(self.graph, body, root)
+        self.touched += nodes
+        self.fresh += constants
         root.subgraphs = tuple(s for s in root.subgraphs if s is not body)
         for old, new in zip(list(root.outputs), results, strict=False):
             if old is None or not old.is_read:
@@ -301,53 +304,6 @@ class Editor:
         if root.is_alive:
             self.drop(root)
         outer.is_reordered = True
-
-    def _move(self, body: Scope, outer: Scope, order: int) -> None:
-        graph = self.graph
-        for value in list(body.values.values()):
-            if value.name in graph.repeated or outer.find(value.name) is not None:
-                value.name = graph.fresh_name(value.name)
-                if value.tensor is not None and value.producer is None:
-                    tensor = type(value.tensor)()
-                    tensor.CopyFrom(value.tensor)
-                    tensor.name = value.name
-                    value.tensor = tensor
-                for reader in value.uses:
-                    reader.is_changed = True
-            value.scope = outer
-            outer.values[value.name] = value
-            if value.is_constant:
-                self.fresh.append(value)
-        for node in body.nodes:
-            if not node.is_alive:
-                continue
-            node.scope = outer
-            node.order = order
-            node.is_changed = True
-            outer.nodes.append(node)
-            self.touched.append(node)
-            for inner in node.subgraphs:
-                inner.parent = outer
-                _mark(inner)
-        body.nodes = []
-        body.values = {}
-
-
-def _mark(scope: Scope) -> None:
-    """Every node below reads by name again: captured values may have been renamed."""
-    for node in scope.nodes:
-        node.is_changed = True
-        for inner in node.subgraphs:
-            _mark(inner)
-
-
-def count_nodes(scope: Scope) -> int:
-    """Live nodes of a scope and of those inside, without Constant nodes."""
-    return sum(
-        (n.op_type != "Constant") + sum(count_nodes(s) for s in n.subgraphs)
-        for n in scope.nodes
-        if n.is_alive
-    )
 
 
 def constant_key(scope: Scope, array: np.ndarray[Any, Any]) -> tuple[Any, ...]:

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from onnx import ModelProto
 
 from onnxsim_ci.model import Graph, Weights
-from onnxsim_ci.rewrite.driver import Outcome, Run
+from onnxsim_ci.rewrite.driver import Run
+from onnxsim_ci.rewrite.outcome import Outcome
 from onnxsim_ci.rewrite.plan import Plan
 
 
@@ -25,7 +26,7 @@ def rewrite(graph: Graph, model: ModelProto, weights: Weights, plan: Plan) -> Ou
 
 @contextmanager
 def resting_collector() -> Iterator[None]:
-    """Keep the cyclic garbage collector off: walking the index again and again doubles the time at 20,000 nodes."""
+    """Keep the cyclic garbage collector off: its walks over the index double the time at 20,000 nodes."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

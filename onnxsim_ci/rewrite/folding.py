@@ -18,7 +18,8 @@ import numpy as np
 
 from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Graph, Node, Value, numpy_dtype, stored_bytes
-from onnxsim_ci.model.extract import extract
+from onnxsim_ci.rewrite.cones import cone_of, is_read_outside, ordered_cone
+from onnxsim_ci.rewrite.evaluation import evaluate, may_trap
 from onnxsim_ci.rewrite.plan import Plan
 
 NEVER = frozenset(
@@ -73,7 +74,6 @@ SHRINKS = frozenset(
 CONE_MAX_BYTES = 256 << 20
 """Bytes of all tensors that one wave may compute."""
 
-CONE_MAX_NODES = 20_000
 STRING, NOT_A_TENSOR = 8, -1
 
 
@@ -122,7 +122,7 @@ class Folder:
             return False
         if not any(v is not None for v in node.inputs):
             return False
-        return not _may_trap(node, self.facts) and not self._is_training(node) and self._is_bounded(node)
+        return not may_trap(node, self.facts) and not self._is_training(node) and self._is_bounded(node)
 
     def _is_training(self, node: Node) -> bool:
         if node.op_type == "Dropout":
@@ -177,11 +177,11 @@ class Folder:
         return nodes
 
     def _choose(self, group: list[Node], pending: set[Node], wave: Wave) -> list[Node]:
-        """The frontier nodes whose tensors may replace them; others are refused, and their inputs asked instead."""
+        """The frontier nodes whose tensors may replace them; of refused ones the inputs are asked instead."""
         chosen: list[Node] = []
         kept: set[Node] = set()
         for node in reversed(group):
-            outside = [v for v in node.outputs if v is not None and _is_read_outside(v, pending, kept)]
+            outside = [v for v in node.outputs if v is not None and is_read_outside(v, pending, kept)]
             if not outside:
                 continue
             if all(self._may_store(v) for v in outside) and self._pays(node, outside, pending):
@@ -216,7 +216,7 @@ class Folder:
 
     def _evaluate(self, frontier: list[Node], pending: set[Node], wave: Wave) -> None:
         for part in self._split(frontier, pending):
-            cone = _ordered_cone(part, pending)
+            cone = ordered_cone(part, pending)
             wanted = [v for n in part for v in n.outputs if v is not None and v.is_read]
             values = evaluate(cone, wanted, self._read, self.graph.ir_version)
             if values is None and len(cone) > 1:
@@ -285,83 +285,3 @@ class Folder:
 
     def _read(self, value: Value) -> np.ndarray[Any, Any] | None:
         return self.facts.array(value)
-
-
-def evaluate(nodes: list[Node], wanted: list[Value], read: Any, ir_version: int) -> dict[Value, Any] | None:
-    """Values that the runtime computes with its optimisations off, else the reference evaluator; None when neither can."""
-    from onnxsim_ci.runtime import ModelImage, RunFailure, RuntimeRefusal, reference_run, run_once
-
-    cut = extract(nodes, wanted, read, ir_version)
-    if cut is None:
-        return None
-    data, feeds, names = cut
-    for run in (run_once, reference_run):
-        try:
-            results = run(ModelImage(data=data), feeds)
-        except (RuntimeRefusal, RunFailure):
-            continue
-        return {v: _as_array(results[n]) for v, n in zip(wanted, names, strict=True)}
-    return None
-
-
-def _as_array(result: Any) -> Any:
-    return np.asarray(result) if isinstance(result, (np.ndarray, np.generic)) else result
-
-
-def known_array(facts: Facts, value: Value) -> np.ndarray[Any, Any] | None:
-    """The elements of a value whose content is proven and all integers, in its element type."""
-    content = facts.content(value)
-    dtype = numpy_dtype(facts.dtype(value)) if facts.dtype(value) > 0 else None
-    numbers = facts.known(value)
-    if content is None or dtype is None or numbers is None:
-        return None
-    return (
-        np.array(numbers, np.int64 if dtype.kind != "u" else dtype)
-        .astype(dtype)
-        .reshape((-1,) if content.rank else ())
-    )
-
-
-def cone_of(node: Node, pending: set[Node]) -> set[Node]:
-    """`node` and the pending nodes that it depends on, at most `CONE_MAX_NODES`."""
-    cone = {node}
-    stack = [node]
-    while stack and len(cone) < CONE_MAX_NODES:
-        for value in stack.pop().inputs:
-            producer = value.producer if value is not None else None
-            if producer in pending and producer not in cone:
-                cone.add(producer)
-                stack.append(producer)
-    return cone
-
-
-def _ordered_cone(part: list[Node], pending: set[Node]) -> list[Node]:
-    """Pending ancestors of `part` and `part` itself, producers first."""
-    done: dict[Node, None] = {}
-    for first in part:
-        stack = [first]
-        while stack:
-            node = stack[-1]
-            feeders = {v.producer: None for v in node.inputs if v is not None and v.producer in pending}
-            waiting = [p for p in feeders if p is not None and p not in done]
-            if waiting and node not in done:
-                stack += waiting
-                continue
-            stack.pop()
-            done[node] = None
-    return list(done)
-
-
-def _is_read_outside(value: Value, pending: set[Node], kept: set[Node]) -> bool:
-    return value.pins > 0 or any(u not in pending or u in kept for u in value.uses)
-
-
-def _may_trap(node: Node, facts: Facts) -> bool:
-    """Integer division by 0, or of the smallest integer by -1, ends the process in some kernels."""
-    if node.op_type not in ("Div", "Mod") or len(node.inputs) != 2:
-        return False
-    divisor = node.inputs[1]
-    if divisor is None or not divisor.is_constant:
-        return True
-    array = facts.array(divisor)
-    return array is None or (array.dtype.kind in "iu" and bool(np.isin(array, (0, -1)).any()))

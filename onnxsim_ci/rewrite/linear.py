@@ -83,7 +83,7 @@ def normalization_factors(
 
 
 def scaled_conv(conv: Node, parameters: ConvParameters, scale: Array, shift: Array) -> NodeSpec | None:
-    """The convolution times `scale` plus `shift` per output channel; None when a number leaves the normal range."""
+    """The convolution times `scale` plus `shift` per channel; None when a number leaves the normal range."""
     weight = parameters.weight.astype(np.float64)
     scale = np.broadcast_to(scale, (parameters.channels,))
     if conv.op_type == "Conv":
@@ -113,7 +113,7 @@ def with_bias(conv: Node, parameters: ConvParameters, bias: Array) -> NodeSpec |
 
 
 def per_channel(facts: Facts, constant: Value, parameters: ConvParameters) -> Array | None:
-    """A constant as float64 [channels], when it varies over axis 1 of the convolution only and widens nothing."""
+    """A constant as float64 [channels], when it varies over axis 1 only and widens nothing."""
     array = facts.array(constant)
     rank = parameters.weight.ndim
     if array is None or array.dtype != parameters.weight.dtype or array.ndim > rank:

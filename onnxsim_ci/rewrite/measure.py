@@ -1,5 +1,4 @@
-"""The canonical rank of operators: an edit that keeps the node count must lower it, so that chains of edits
-end.
+"""The canonical rank of operators: an edit that keeps the node count must lower it, so that chains end.
 
 House: rewrite. May import model and the contract.
 Touch: rules that declare `Lowers.RANK`.
@@ -15,7 +14,7 @@ RANK = {"CastLike": 2, "Cast": 1, "Flatten": 3, "Squeeze": 3, "Unsqueeze": 3, "R
 
 
 def lowers_rank(root: Node, edit: Edit) -> bool:
-    """True when each node that `edit` makes ranks below the root, or only operands of the root go constant."""
+    """True when each node that `edit` makes ranks below the root, or operands of the root go constant."""
     if edit.rewire and not edit.replace:
         return all(operand is None or not hasattr(operand, "producer") for _, _, operand in edit.rewire)
     specs = [o for _, o in edit.replace if isinstance(o, NodeSpec)]

@@ -25,7 +25,7 @@ WHOLE_BYTES = 256
 class Numbering:
     """First node of each value number, and first constant of each content.
 
-    A constant that is alone with its type and shape waits under None, unread: most weights are never looked at.
+    A constant alone with its type and shape waits under None, unread: most weights are never looked at.
     """
 
     def __init__(self, weights: Weights) -> None:
@@ -34,7 +34,7 @@ class Numbering:
         self.constants: dict[tuple[Any, ...], dict[bytes | int | None, list[Value]]] = {}
 
     def find_equal(self, node: Node) -> tuple[Node, Node] | None:
-        """(node to keep, node to drop) when `node` computes what a known one does; it is remembered otherwise."""
+        """(node to keep, node to drop) when `node` computes what a known one does, else it is remembered."""
         operator = node.operator
         if operator is None or not operator.is_deterministic or node.subgraphs or node.op_type in NEVER:
             return None
@@ -66,7 +66,7 @@ class Numbering:
         return (node.op_type, node.domain, node.proto.overload, id(node.scope), *inputs, attributes)
 
     def find_equal_constant(self, value: Value) -> Value | None:
-        """An earlier constant of the same scope with the same type, shape and bytes; else `value` is remembered."""
+        """An earlier constant of the scope with the same type, shape and bytes; `value` is remembered."""
         tensor = value.tensor
         if tensor is None or value.pins or value.is_input or value.overridable:
             return None

@@ -11,7 +11,7 @@ from onnxsim_ci.model import Graph, Node, Scope
 
 def opaque_functions(graph: Graph) -> set[tuple[str, str, str]]:
     """Local functions that hold an operator we do not know, directly or through others."""
-    bodies = {(s.proto.domain, s.proto.name, s.proto.overload): s for s in graph.functions}
+    bodies = {s.key: s for s in graph.functions}
     opaque: set[tuple[str, str, str]] = set()
     while True:
         more = {k for k, s in bodies.items() if k not in opaque and holds_opaque(s, opaque)}
@@ -24,7 +24,7 @@ def holds_opaque(scope: Scope, opaque_calls: set[tuple[str, str, str]]) -> bool:
     """True when `scope` or a scope inside has a node of which nothing is known."""
     for node in scope.nodes:
         if node.is_call:
-            if (node.domain, node.op_type, node.proto.overload) in opaque_calls:
+            if node.key in opaque_calls:
                 return True
         elif node.operator is None and not _only_refers(node):
             return True

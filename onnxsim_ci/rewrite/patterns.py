@@ -18,8 +18,7 @@ AXES_ARE_INPUT = {"Squeeze": 13, "Unsqueeze": 13, "ReduceSum": 13}
 
 
 def feeder(node: Node, index: int, *op_types: str) -> Node | None:
-    """The node that computes input `index` of `node`, if it is a standard one of `op_types` in the same
-    scope.
+    """The node that computes input `index` of `node`, if it is a standard one of `op_types` in its scope.
 
     The same scope: a computation outside a Loop body must not be moved into it.
     """
@@ -45,7 +44,7 @@ def used_outputs(node: Node) -> tuple[int, ...]:
 
 
 def with_axes(node: Node, operand: Operand, axes: tuple[int, ...]) -> NodeSpec:
-    """A Squeeze, Unsqueeze or reduction like `node` with other axes, as its version takes them (input or attribute)."""
+    """A node like `node` with other axes, given as its version takes them: by input or by attribute."""
     assert node.operator is not None
     if node.operator.since >= AXES_ARE_INPUT.get(node.op_type, 18):
         return NodeSpec(node.op_type, (operand, np.array(axes, np.int64)), like=node)
@@ -53,7 +52,7 @@ def with_axes(node: Node, operand: Operand, axes: tuple[int, ...]) -> NodeSpec:
 
 
 def target_elements(node: Node, facts: Facts) -> tuple[Dim, ...] | None:
-    """Elements of a Reshape's target; where they are not known, the sizes of its result. None when neither is."""
+    """Elements of a Reshape's target, or the sizes of its result where those are known; None for neither."""
     target, result = node.inputs[1], node.outputs[0]
     content = None if target is None else facts.content(target)
     shape = None if result is None else facts.shape(result)

@@ -38,7 +38,7 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
 
 def _same_from_both(first: int, middle: int, last: int) -> bool:
     """True when `last` gets the same bits from a number in `first` as from the same number in `middle`."""
-    if last in FLOATS or last == BOOL or first == BOOL:
+    if last in FLOATS or BOOL in (first, last):
         return True
     if first in INTEGERS:
         return middle in INTEGERS or holds_all(last, first)

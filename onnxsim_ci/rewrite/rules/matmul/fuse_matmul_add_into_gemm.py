@@ -41,7 +41,7 @@ def _broadcasts_to(facts: Facts, term: Value, product: Value) -> bool:
     small, large = facts.shape(term), facts.shape(product)
     if small is None or large is None or len(small) > 2:
         return False
-    return all(d == 1 or d == e for d, e in zip(reversed(small), reversed(large), strict=False))
+    return all(d in (1, e) for d, e in zip(reversed(small), reversed(large), strict=False))
 
 
 RULE = Rule(

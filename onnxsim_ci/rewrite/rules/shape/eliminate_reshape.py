@@ -29,12 +29,15 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
 
 def _by_claim(node: Node, facts: Facts, source: Value, result: Value) -> Edit | Declined:
     before, after = facts.shape(source), facts.shape(result)
-    assert before is not None and after is not None
+    assert before is not None
+    assert after is not None
     if node.op_type != "Reshape" or len(before) != len(after):
         return Declined("the result may have another shape than {0!r}", source)
     pairs = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
     if len(pairs) != 1 or not facts.claimed_equal(*pairs[0]):
         return Declined("the result may have another shape than {0!r}", source)
+    if 0 in before:
+        return Declined("{0!r} is empty, so other sizes would fit too", source)
     return replace(
         node, source, f"the result has the shape of the input; assumed: {facts.assumed(*pairs[0])}"
     )

@@ -26,10 +26,9 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     for axis, (start, end, step) in parameters.items():
         if step != 1 or start is None or end is None:
             return Declined("axis {0} is read with a step, or from an unknown place", axis)
-        begins = start == 0 or (
-            isinstance(start, int) and isinstance(shape[axis], int) and start <= -shape[axis]
-        )
-        if not begins or sliced_length(shape[axis], start, end, step) != shape[axis]:
+        length = shape[axis]
+        begins = start == 0 or (isinstance(start, int) and isinstance(length, int) and start <= -length)
+        if not begins or sliced_length(length, start, end, step) != length:
             return Declined("axis {0} may not be read whole", axis)
     return replace(node, source, "every axis is read whole")
 

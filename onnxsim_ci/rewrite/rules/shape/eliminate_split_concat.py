@@ -47,7 +47,7 @@ def _slices(node: Node, facts: Facts) -> Edit | Declined:
         return Declined("the size of axis {0} is not static", axis)
     place = 0
     for index in range(len(node.inputs)):
-        part = _part(node, index, source, axis, len(shape), facts)
+        part = _part(feeder(node, index, "Slice"), source, axis, facts)
         if part is None or part[0] != place or not place <= part[1] <= length:
             return Declined("operand {0} does not go on where the one before ends", index)
         place = part[1]
@@ -56,16 +56,13 @@ def _slices(node: Node, facts: Facts) -> Edit | Declined:
     return replace(node, source, "adjoining slices of the whole axis, in order")
 
 
-def _part(
-    node: Node, index: int, source: Value, axis: int, rank: int, facts: Facts
-) -> tuple[int, int] | None:
-    """(start, end) of the part of `source` that operand `index` holds; None when it is no plain slice of the axis."""
-    inner = feeder(node, index, "Slice")
-    if inner is None or inner.inputs[0] is not source:
-        return None
-    parameters = slice_parameters(inner, facts, rank)
+def _part(node: Node | None, source: Value, axis: int, facts: Facts) -> tuple[int, int] | None:
+    """(start, end) of the part of `source` that a Slice holds; None when it is no plain slice of `axis`."""
     shape = facts.shape(source)
-    if parameters is None or set(parameters) != {axis} or shape is None:
+    if node is None or node.inputs[0] is not source or shape is None:
+        return None
+    parameters = slice_parameters(node, facts, len(shape))
+    if parameters is None or set(parameters) != {axis}:
         return None
     start, end, step = parameters[axis]
     length = shape[axis]
