@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from onnxsim_ci.analysis.axes import axis_symbol
 from onnxsim_ci.analysis.content import CONTENT_LIMIT, RANGES, Content, confined
-from onnxsim_ci.analysis.dim import Dim, Shape, is_settled, is_vague
+from onnxsim_ci.analysis.dim import Dim, Shape, Symbolic, is_settled, is_vague
 from onnxsim_ci.analysis.transfer import (
     CONTENTS,
     ELEMENT_TYPES,
@@ -32,6 +32,13 @@ def transfer(node: Node, facts: Facts) -> bool:
     """
     if node.operator is None or node.domain:
         return False
+    inputs: list[object] = []
+    for value in node.inputs:
+        if value is not None:
+            inputs += (value.shape, value.content, value.dtype, value.is_constant)
+    if node.learned_from == inputs:
+        return False
+    node.learned_from = inputs
     try:
         return _transfer_all(node, facts) if node.op_type in OUTPUT_SHAPES else _transfer_one(node, facts)
     except (ArithmeticError, LookupError, TypeError, ValueError):
@@ -100,7 +107,15 @@ def _better(value: Value, axis: int, old: Dim, new: Dim) -> Dim:
         return new
     if isinstance(old, int) or (is_vague(new) and not is_vague(old)):
         return old
-    return old if new == axis_symbol(value, axis) else new
+    return old if _is_own(new, value, axis) else new
+
+
+def _is_own(dim: Symbolic, value: Value, axis: int) -> bool:
+    """True when `dim` is nothing but the symbol of this axis."""
+    coefficient, monomial = dim.terms[0]
+    if len(dim.terms) != 1 or coefficient != 1 or len(monomial) != 1:
+        return False
+    return monomial[0].endswith(f"[{axis}]") and dim == axis_symbol(value, axis)
 
 
 def _may_have_content(value: Value) -> bool:

@@ -114,6 +114,7 @@ class Node:
         "is_call",
         "is_changed",
         "is_queued",
+        "learned_from",
         "op_type",
         "operator",
         "order",
@@ -131,6 +132,7 @@ class Node:
         self.scope = scope
         self.order = order
         self.rank = 0
+        self.learned_from: list[object] | None = None
         self.inputs: list[Value | None] = []
         self.outputs: list[Value | None] = []
         self.is_alive = True

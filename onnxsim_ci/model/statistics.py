@@ -76,6 +76,7 @@ def statistics_of(model: ModelProto, file_bytes: int) -> Statistics:
 class _Counter:
     def __init__(self, model: ModelProto) -> None:
         self.functions = {(f.domain, f.name, f.overload): f for f in model.functions}
+        self.calls = {(domain, name) for domain, name, _ in self.functions}
         self.operators: Counter[str] = Counter()
         self.constant_nodes = 0
         self.parameters = 0
@@ -91,23 +92,39 @@ class _Counter:
         self.nodes(graph.node, depth)
 
     def nodes(self, nodes: Iterable[NodeProto], depth: int) -> None:
-        for node in nodes:
-            domain = node.domain
-            if node.op_type == "Constant" and domain in ("", "ai.onnx"):
-                self.constant_nodes += 1
-                for attribute in node.attribute:
-                    if attribute.name == "value":
-                        self.tensor(attribute.t)
-                continue
-            function = self.functions.get((domain, node.op_type, node.overload)) if self.functions else None
-            if function is not None and depth < MAX_CALL_DEPTH:
-                self.nodes(function.node, depth + 1)
+        """Count a list of nodes; only those that hold graphs or tensors, or call a function, are looked into."""
+        kinds = Counter([(n.domain, n.op_type) for n in nodes])
+        special = set()
+        for (domain, op_type), count in kinds.items():
+            standard = domain in ("", "ai.onnx")
+            if standard and op_type == "Constant":
+                self.constant_nodes += count
+                special.add((domain, op_type))
+            elif (domain, op_type) in self.calls:
+                special.add((domain, op_type))
             else:
-                name = node.op_type if domain in ("", "ai.onnx") else f"{domain}::{node.op_type}"
-                self.operators[name] += 1
-            if may_hold_graphs(node.op_type, domain):
-                for inner in subgraphs(node):
-                    self.graph(inner, depth)
+                self.operators[op_type if standard else f"{domain}::{op_type}"] += count
+                if may_hold_graphs(op_type, domain):
+                    special.add((domain, op_type))
+        if special:
+            for node in nodes:
+                if (node.domain, node.op_type) in special:
+                    self.special(node, depth)
+
+    def special(self, node: NodeProto, depth: int) -> None:
+        """A Constant, a node with bodies, or a call."""
+        if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
+            for attribute in node.attribute:
+                if attribute.name == "value":
+                    self.tensor(attribute.t)
+            return
+        function = self.functions.get((node.domain, node.op_type, node.overload))
+        if function is not None and depth < MAX_CALL_DEPTH:
+            self.nodes(function.node, depth + 1)
+        elif (node.domain, node.op_type) in self.calls:
+            self.operators[f"{node.domain}::{node.op_type}"] += 1
+        for inner in subgraphs(node):
+            self.graph(inner, depth)
 
     def tensor(self, tensor: TensorProto) -> None:
         self.parameters += prod(tensor.dims)

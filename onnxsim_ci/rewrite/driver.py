@@ -100,17 +100,15 @@ class Run:
             self.settle()
             if len(self.journal) == before or self.stop is not StopReason.FIXPOINT:
                 return
-            self.changed = write_back(self.graph, self.model, None) or self.changed
             for value in self.editor.take_fresh():
                 self.intern(value)
             self.push_all(self.folder.reconsider())
             if not is_complete(self.graph):
+                self.changed = write_back(self.graph, self.model, None) or self.changed
                 for value in infer(self.graph, self.model).learned:
                     if value.producer is not None:
                         self.push(value.producer)
                     self.push_all(value.uses)
-
-    # ---- the worklist
 
     def settle(self) -> None:
         """Visit whatever is queued or touched by a change, until nothing is left."""

@@ -94,7 +94,7 @@ def scaled_conv(conv: Node, parameters: ConvParameters, scale: Array, shift: Arr
         scaled = (parts * scale.reshape(group, 1, -1, *(1,) * (weight.ndim - 2))).reshape(weight.shape)
     bias = 0.0 if parameters.bias is None else parameters.bias.astype(np.float64) * scale
     moved = np.broadcast_to(bias + shift, (parameters.channels,))
-    if not is_in_range(scaled, parameters.weight.dtype) or _loses(weight, scaled, parameters.weight.dtype):
+    if not is_in_range(scaled, parameters.weight.dtype) or loses_digits(weight, scaled, parameters.weight.dtype):
         return None
     if parameters.bias is None and not moved.any():
         return NodeSpec(conv.op_type, (conv.inputs[0], scaled.astype(parameters.weight.dtype)), like=conv)
@@ -131,7 +131,7 @@ def is_in_range(numbers: Array, dtype: np.dtype[Any]) -> bool:
     return bool(np.isfinite(numbers).all() and (np.abs(numbers) <= float(np.finfo(dtype).max)).all())
 
 
-def _loses(before: Array, after: Array, dtype: np.dtype[Any]) -> bool:
+def loses_digits(before: Array, after: Array, dtype: np.dtype[Any]) -> bool:
     """True when scaling pushes a number below the normal range of `dtype`, where digits get lost."""
     tiny = float(np.finfo(dtype).tiny)
     return bool(((np.abs(after) < tiny) & (np.abs(before) >= tiny)).any())

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from onnx import TensorProto
-
-from onnxsim_ci.model import Node, Value, Weights
+from onnxsim_ci.model import Node, Value, Weights, tensor_from_array
 from onnxsim_ci.model.wire import span_of
 
 COMMUTATIVE = frozenset({"Add", "Mul", "And", "Or", "Xor", "Equal", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
@@ -67,35 +65,41 @@ class Numbering:
 
     def find_equal_constant(self, value: Value) -> Value | None:
         """An earlier constant of the scope with the same type, shape and bytes; `value` is remembered."""
-        tensor = value.tensor
-        if tensor is None or value.pins or value.is_input or value.overridable:
+        if value.pins or value.is_input or not value.is_constant or value.dtype <= 0 or value.shape is None:
             return None
-        head = (id(value.scope), tensor.data_type, tuple(tensor.dims))
-        known = self.constants.setdefault(head, {})
+        known = self.constants.setdefault((id(value.scope), value.dtype, value.shape), {})
         if None in known:
             first = known.pop(None)[0]
-            if first is value or first.tensor is None:
+            if first is value or not first.is_constant:
                 known[None] = [value]
                 return None
-            known[self._digest(first.tensor)] = [first]
+            known[self._digest(first)] = [first]
         elif not known:
             known[None] = [value]
             return None
-        alike = known.setdefault(self._digest(tensor), [])
+        alike = known.setdefault(self._digest(value), [])
         for other in alike:
             if other is value:
                 return None
-            if other.is_constant and other.tensor is not None and self._same_bytes(tensor, other.tensor):
+            if other.is_constant and self._same_bytes(value, other):
                 return other
         alike.append(value)
         return None
 
-    def _digest(self, tensor: TensorProto) -> bytes | int:
-        """The bytes of a small tensor, a hash of the bytes of a larger one."""
-        raw = self.weights.raw(tensor)
+    def _raw(self, value: Value) -> memoryview | bytes:
+        if value.tensor is not None:
+            return self.weights.raw(value.tensor)
+        assert value.data is not None
+        return self.weights.raw(tensor_from_array(value.data, value.name))
+
+    def _digest(self, value: Value) -> bytes | int:
+        """The bytes of a small constant, a hash of the bytes of a larger one."""
+        raw = self._raw(value)
         return bytes(raw) if len(raw) <= WHOLE_BYTES else hash(bytes(raw))
 
-    def _same_bytes(self, first: TensorProto, second: TensorProto) -> bool:
-        if span_of(first) is not None and span_of(first) == span_of(second):
-            return True
-        return memoryview(self.weights.raw(first)) == memoryview(self.weights.raw(second))
+    def _same_bytes(self, first: Value, second: Value) -> bool:
+        if first.tensor is not None and second.tensor is not None:
+            span = span_of(first.tensor)
+            if span is not None and span == span_of(second.tensor):
+                return True
+        return memoryview(self._raw(first)) == memoryview(self._raw(second))

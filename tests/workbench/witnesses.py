@@ -149,7 +149,7 @@ def _noise(one: np.ndarray, other: np.ndarray, dtype: np.dtype) -> str:
         return "other elements are finite"
     finite = np.isfinite(one)
     largest = float(np.abs(one[finite]).max(initial=0.0))
-    distance = float(np.abs(one - other)[finite].max(initial=0.0))
+    distance = float(np.abs(one[finite] - other[finite]).max(initial=0.0))
     allowed = NOISE_UNITS * float(ml_dtypes.finfo(dtype).eps) * largest
     return "" if distance <= allowed else f"distance {distance:.3g}, allowed {allowed:.3g}"
 

@@ -14,7 +14,7 @@ import numpy as np
 from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node
 from onnxsim_ci.rewrite.contract import Declined, Edit, Level, Lowers, NodeSpec, ResultClass, Rule, replace
-from onnxsim_ci.rewrite.linear import is_in_range, normalization_factors
+from onnxsim_ci.rewrite.linear import is_in_range, loses_digits, normalization_factors
 from onnxsim_ci.rewrite.patterns import feeder, used_outputs
 
 
@@ -41,7 +41,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         return Declined("the term of {0!r} differs from row to row", value)
     exact = matrix.astype(np.float64) * (scale[:, None] if by_row else scale[None, :])
     bias = gemm.attribute("beta", 1.0) * row * scale + shift
-    if not (is_in_range(exact, matrix.dtype) and is_in_range(bias, matrix.dtype)):
+    fits = is_in_range(exact, matrix.dtype) and is_in_range(bias, matrix.dtype)
+    if not fits or loses_digits(matrix, exact, matrix.dtype):
         return Declined("the new matrix of {0!r} would leave the normal range", value)
     operands = (gemm.inputs[0], exact.astype(matrix.dtype), bias.astype(matrix.dtype))
     return replace(node, NodeSpec("Gemm", operands, {"beta": 1.0}, like=gemm), "scale and shift per column")

@@ -11,6 +11,7 @@ Touch: tests/rules/shape/eliminate_reshape.md; then `make docs`.
 from __future__ import annotations
 
 from onnxsim_ci.analysis import Facts
+from onnxsim_ci.analysis.dim import is_positive
 from onnxsim_ci.model import Node, Value
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, ResultClass, Rule, replace
 
@@ -36,8 +37,8 @@ def _by_claim(node: Node, facts: Facts, source: Value, result: Value) -> Edit | 
     pairs = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
     if len(pairs) != 1 or not facts.claimed_equal(*pairs[0]):
         return Declined("the result may have another shape than {0!r}", source)
-    if 0 in before:
-        return Declined("{0!r} is empty, so other sizes would fit too", source)
+    if not all(is_positive(a) for a, b in zip(before, after, strict=True) if a == b):
+        return Declined("{0!r} may be empty, then other sizes fit too", source)
     return replace(
         node, source, f"the result has the shape of the input; assumed: {facts.assumed(*pairs[0])}"
     )
