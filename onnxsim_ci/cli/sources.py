@@ -91,10 +91,11 @@ def destinations(sources: Sequence[Source], output: str | None, *, is_in_place: 
     if output is None or output == "-":
         return [None for _ in sources]
     target = Path(output)
-    is_folder = output.endswith(("/", "\\")) or target.is_dir()
+    is_new = len(sources) > 1 and not target.exists()
+    is_folder = output.endswith(("/", "\\")) or target.is_dir() or is_new
     if not is_folder and len(sources) > 1:
         raise BadInput(
-            f"{len(sources)} models cannot go into one file", where=output, hint=f"-o {output}/ is a folder"
+            f"{len(sources)} models cannot go into one file", where=output, hint="name a folder with -o"
         )
     if not is_folder:
         return [target]

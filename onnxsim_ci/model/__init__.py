@@ -7,8 +7,9 @@ House: model. May import onnx, numpy and errors.
 Touch: callers import names from this package, not from its modules.
 """
 
+from onnxsim_ci.model.attributes import attribute_value
 from onnxsim_ci.model.build import IR_WITHOUT_INPUT_INITIALIZERS, build_graph
-from onnxsim_ci.model.graph import Graph, Node, Scope, Value, attribute_value
+from onnxsim_ci.model.graph import Graph, Node, Scope, Value
 from onnxsim_ci.model.interface import Interface, interface_difference, interface_of
 from onnxsim_ci.model.load import Limits, LoadedModel, load
 from onnxsim_ci.model.operators import NONDETERMINISTIC, STANDARD_DOMAINS, Operator, find_operator

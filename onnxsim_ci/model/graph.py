@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TensorProto, ValueInfoProto
 
+from onnxsim_ci.model.attributes import attribute_value
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -172,28 +174,6 @@ class Node:
     def output(self, index: int) -> Value | None:
         """The output at `index`; None when it is absent or beyond the list."""
         return self.outputs[index] if index < len(self.outputs) else None
-
-
-def attribute_value(attribute: AttributeProto) -> Any:
-    """Python form of one attribute: int, float, str, tuples of them, or the message itself."""
-    kind = attribute.type
-    if kind == AttributeProto.INT:
-        return attribute.i
-    if kind == AttributeProto.INTS:
-        return tuple(attribute.ints)
-    if kind == AttributeProto.FLOAT:
-        return attribute.f
-    if kind == AttributeProto.STRING:
-        return attribute.s.decode("utf-8", "surrogateescape")
-    if kind == AttributeProto.FLOATS:
-        return tuple(attribute.floats)
-    if kind == AttributeProto.STRINGS:
-        return tuple(s.decode("utf-8", "surrogateescape") for s in attribute.strings)
-    if kind == AttributeProto.TENSOR:
-        return attribute.t
-    if kind == GRAPH:
-        return attribute.g
-    return attribute
 
 
 class Scope:

@@ -1,4 +1,4 @@
-"""Read a streamed file back before it takes the place of another: the weights and the rest are what was meant.
+"""Read a streamed file back before it takes the place of another: it holds what was meant.
 
 House: model. May import errors.
 Touch: `save.py` writes such files.

@@ -92,7 +92,7 @@ class _Counter:
         self.nodes(graph.node, depth)
 
     def nodes(self, nodes: Iterable[NodeProto], depth: int) -> None:
-        """Count a list of nodes; only those that hold graphs or tensors, or call a function, are looked into."""
+        """Count nodes; only those that hold graphs or tensors, or call a function, are looked into."""
         kinds = Counter([(n.domain, n.op_type) for n in nodes])
         special = set()
         for (domain, op_type), count in kinds.items():

@@ -9,11 +9,11 @@ Touch: callers import names from this package, not from its modules.
 from onnxsim_ci.rewrite.catalogue import RULES
 from onnxsim_ci.rewrite.contract import Declined, Level, Lowers, ResultClass, Rule, Status
 from onnxsim_ci.rewrite.declining import refusals_of
-from onnxsim_ci.rewrite.driver import FOLD, MERGE_CONSTANTS, MERGE_NODES
 from onnxsim_ci.rewrite.engine import resting_collector, rewrite
 from onnxsim_ci.rewrite.journal import Journal, Record
 from onnxsim_ci.rewrite.outcome import Outcome, StopReason
 from onnxsim_ci.rewrite.plan import Plan
+from onnxsim_ci.rewrite.workbench import FOLD, MERGE_CONSTANTS, MERGE_NODES
 
 __all__ = [
     "FOLD",

@@ -1,6 +1,6 @@
 """Why rules do not fire on what is left of a model.
 
-House: rewrite. May import the driver.
+House: rewrite. May import the steps.
 Touch: `api/explain.py` shows these.
 """
 
@@ -11,29 +11,31 @@ from onnx import ModelProto
 from onnxsim_ci.analysis import infer
 from onnxsim_ci.model import Graph, Weights
 from onnxsim_ci.rewrite.contract import Declined
-from onnxsim_ci.rewrite.driver import Run
 from onnxsim_ci.rewrite.plan import Plan
+from onnxsim_ci.rewrite.rule_step import RuleStep
 from onnxsim_ci.rewrite.selection import selected_rules
+from onnxsim_ci.rewrite.workbench import Workbench
 
 
 def refusals_of(
     graph: Graph, model: ModelProto, weights: Weights, plan: Plan, subject: str
 ) -> list[tuple[str, str, str]]:
     """(rule, node, reason) for every rule that declines a node; `subject` names the rule or the node."""
-    run = Run(graph, model, weights, plan)
+    bench = Workbench(graph, weights, plan)
+    step = RuleStep(bench)
+    step.use(selected_rules(plan, exact_only=False))
     infer(graph, model)
-    run.rules = selected_rules(plan, exact_only=False)
     found: list[tuple[str, str, str]] = []
     for scope in graph.scopes():
         for node in scope.nodes:
             if node.operator is None:
                 continue
-            run.facts.transfer(node)
+            bench.facts.transfer(node)
             names = {node.label, node.op_type, *(v.name for v in node.outputs if v is not None)}
-            for rule in run.table(node):
+            for rule in step.table(node):
                 if subject != rule.id and subject not in names:
                     continue
-                answer = rule.propose(node, run.facts)
+                answer = rule.propose(node, bench.facts)
                 if isinstance(answer, Declined):
                     found.append((rule.id, node.label, answer.reason))
     return found

@@ -24,10 +24,8 @@ from onnxsim_ci.model.mutation import (
     take_name,
 )
 from onnxsim_ci.rewrite.contract import Edit, NodeSpec, Operand, Output
+from onnxsim_ci.rewrite.shared_constants import SharedConstants
 from onnxsim_ci.rewrite.splicing import count_nodes, move_body
-
-SHARED_CONSTANT_BYTES = 256
-"""New constants up to this size are looked up, so that equal ones are made once."""
 
 
 class Editor:
@@ -44,7 +42,7 @@ class Editor:
         self.graph = graph
         self.facts = facts
         self.keeps_node = keeps_node
-        self.small: dict[tuple[Any, ...], Value] = {}
+        self.shared = SharedConstants()
         self.fresh: list[Value] = []
         self.start()
 
@@ -126,14 +124,13 @@ class Editor:
 
     def become_constant(self, value: Value, array: np.ndarray[Any, Any]) -> None:
         """`value`, detached, is the constant `array` from now on; an equal small one takes its place."""
-        if array.nbytes <= SHARED_CONSTANT_BYTES and not value.pins:
-            key = constant_key(value.scope, array)
-            known = self.small.get(key)
-            if known is not None and known is not value and known.is_constant:
-                self.redirect(value, known)
-                return
-            self.small[key] = value
+        known = None if value.pins else self.shared.find(value.scope, array)
+        if known is not None and known is not value:
+            self.redirect(value, known)
+            return
         hold_constant(value, array)
+        if not value.pins:
+            self.shared.remember(value, array)
         self.fresh.append(value)
         self._again(value, far=True)
 
@@ -177,17 +174,14 @@ class Editor:
 
     def constant(self, scope: Scope, array: np.ndarray[Any, Any], base: str) -> Value:
         """A constant of `scope` with these elements; small ones are shared."""
-        key = constant_key(scope, array) if array.nbytes <= SHARED_CONSTANT_BYTES else None
-        if key is not None:
-            known = self.small.get(key)
-            if known is not None and known.is_constant and scope.values.get(known.name) is known:
-                self.early(known)
-                return known
+        known = self.shared.find(scope, array)
+        if known is not None:
+            self.early(known)
+            return known
         value = new_constant(self.graph, scope, array, base)
+        self.shared.remember(value, array)
         self.fresh.append(value)
         self.added.append(value.name)
-        if key is not None:
-            self.small[key] = value
         return value
 
     def _value(self, operand: Operand, root: Node, made: dict[NodeSpec, Node], reader: Node) -> Value | None:
@@ -304,9 +298,3 @@ class Editor:
         if root.is_alive:
             self.drop(root)
         outer.is_reordered = True
-
-
-def constant_key(scope: Scope, array: np.ndarray[Any, Any]) -> tuple[Any, ...]:
-    """Equal for constants of one scope with the same type, shape and bytes."""
-    content = tuple(array.ravel().tolist()) if array.dtype == object else array.tobytes()
-    return (scope, array.dtype.str if array.dtype.kind != "V" else str(array.dtype), array.shape, content)

@@ -94,7 +94,9 @@ def scaled_conv(conv: Node, parameters: ConvParameters, scale: Array, shift: Arr
         scaled = (parts * scale.reshape(group, 1, -1, *(1,) * (weight.ndim - 2))).reshape(weight.shape)
     bias = 0.0 if parameters.bias is None else parameters.bias.astype(np.float64) * scale
     moved = np.broadcast_to(bias + shift, (parameters.channels,))
-    if not is_in_range(scaled, parameters.weight.dtype) or loses_digits(weight, scaled, parameters.weight.dtype):
+    if not is_in_range(scaled, parameters.weight.dtype) or loses_digits(
+        weight, scaled, parameters.weight.dtype
+    ):
         return None
     if parameters.bias is None and not moved.any():
         return NodeSpec(conv.op_type, (conv.inputs[0], scaled.astype(parameters.weight.dtype)), like=conv)

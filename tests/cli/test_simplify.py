@@ -58,9 +58,16 @@ def test_a_folder_as_output_keeps_relative_paths(here: Path, call: Any) -> None:
 
 
 def test_several_models_do_not_go_into_one_file(here: Path, call: Any) -> None:
+    (here / "one.onnx").write_bytes((here / "models" / "a.onnx").read_bytes())
     done = call("simplify", "models", "-o", "one.onnx")
     assert done.code == 2
     assert done.err.count("\n") == 1
+
+
+def test_several_models_make_the_folder_that_they_go_into(here: Path, call: Any) -> None:
+    done = call("simplify", "models", "-o", "results")
+    assert done.code == 0
+    assert (here / "results" / "a.onnx").is_file()
 
 
 def test_one_bad_file_stops_nothing(here: Path, call: Any) -> None:

@@ -11,10 +11,11 @@ from pathlib import Path
 import fixture_files
 import onnx
 import pytest
-from onnx_text import parse
-from one_rule import BY_ID
+from one_rule import BY_ID, apply_rule, refusals
+from onnx_text import canonical, parse
 
 from onnxsim_ci.rewrite import RULES, Rule
+from onnxsim_ci.rewrite.plan import FOLD_SLACK_BYTES
 
 PATHS = {fixture_files.rule_id_of(path): path for path in fixture_files.files()}
 TOPICS = ("plain", "symbolic", "second_reader", "graph_output", "body", "function", "first_opset")
@@ -23,6 +24,7 @@ WITHOUT_CASE_BELOW = {
     "eliminate-dropout": "no evaluator has a kernel for Dropout below opset 7",
     "eliminate-tile": "no evaluator has a kernel for Tile below opset 6",
     "fuse-batchnorm-into-gemm": "no evaluator has a kernel for Gemm below opset 7 that broadcasts",
+    "eliminate-expand-before-broadcast": "there is no Expand below opset 8",
     "convert-reshape-target": "Reshape has no target to convert below opset 5",
 }
 """Rules that start above the first version of their operators, and have no case one opset below."""
@@ -32,9 +34,10 @@ UNREACHABLE = {
     "it has not two branches",
     "it has not two operands",
     "the convolution has no weight",
-    "without perm it reverses the axes of {0!r}",
+    "the bias of {0!r} has another shape or element type",
+    "the weight {0!r} is shared, a copy would make the model larger",
 }
-"""Reasons that guard against what the checker already refuses, or that stand elsewhere under another name."""
+"""Reasons that guard against what checker and runtime refuse; a large weight has its test below."""
 
 
 def test_every_rule_has_a_fixture_and_every_fixture_a_rule() -> None:
@@ -82,6 +85,19 @@ def test_every_reason_has_a_case() -> None:
         if template not in UNREACHABLE and not any(_pattern(template).fullmatch(reason) for reason in shown)
     }
     assert not missing, "\n".join(sorted(missing))
+    assert not [t for t in UNREACHABLE if any(_pattern(t).fullmatch(reason) for reason in shown)]
+
+
+def test_a_large_weight_with_a_second_reader_is_not_copied() -> None:
+    numbers = ", ".join(f"{n}.0" for n in range(1, FOLD_SLACK_BYTES // 4 + 2))
+    source = parse(
+        f"g (float[1,1,2000] x) => (float[1,1,?] y, float[1,1,?] z) <float[1,1,{FOLD_SLACK_BYTES // 4 + 1}] w = {{{numbers}}}, "
+        "float b = {3.0}> { a = Conv(x, w)  y = Mul(a, b)  z = Neg(w) }"
+    )
+    rule = BY_ID["fuse-mul-into-conv"]
+    result, _ = apply_rule(source, rule)
+    assert canonical(result) == canonical(source)
+    assert refusals(source, rule) == ["the weight 'w' is shared, a copy would make the model larger"]
 
 
 def _templates() -> set[tuple[str, str]]:

@@ -14,7 +14,8 @@ from onnxsim_ci.analysis import infer
 from onnxsim_ci.model import build_graph, image_of, load
 from onnxsim_ci.rewrite import FOLD, MERGE_CONSTANTS, MERGE_NODES, RULES, Declined, Level, Outcome, Plan, Rule, selection
 from onnxsim_ci.rewrite import rewrite as run_engine
-from onnxsim_ci.rewrite.driver import Run
+from onnxsim_ci.rewrite.rule_step import RuleStep
+from onnxsim_ci.rewrite.workbench import Workbench
 
 BY_ID = {rule.id: rule for rule in RULES}
 
@@ -59,32 +60,34 @@ def refusals(model: ModelProto, rule: Rule) -> list[str]:
     """Why `rule` leaves `model` alone: one sentence for each node that it could be offered, in order."""
     loaded = load(model)
     with offered(rule):
-        run = Run(build_graph(loaded.proto), loaded.proto, loaded.weights, plan_for(rule))
-        infer(run.graph, run.model)
-        run.rules = selection.selected_rules(run.plan, exact_only=False)
-        return _refusals(run, rule)
+        graph, plan = build_graph(loaded.proto), plan_for(rule)
+        step = RuleStep(Workbench(graph, loaded.weights, plan))
+        step.use(selection.selected_rules(plan, exact_only=False))
+        infer(graph, loaded.proto)
+        return _refusals(step, rule)
 
 
-def _refusals(run: Run, rule: Rule) -> list[str]:
+def _refusals(step: RuleStep, rule: Rule) -> list[str]:
+    bench = step.bench
     found: list[str] = []
-    for scope in run.graph.scopes():
+    for scope in bench.graph.scopes():
         for node in scope.nodes:
             if node.operator is not None:
-                run.facts.transfer(node)
+                bench.facts.transfer(node)
             if node.op_type not in rule.roots:
                 continue
             if node.operator is None:
                 found.append(f"{node.op_type} of the domain {node.domain!r} is not a standard operator")
                 continue
-            if not run.table(node):
+            if not step.table(node):
                 found.append(f"{node.op_type} of opset {node.scope.opset} is not offered to the rule")
                 continue
-            answer = rule.propose(node, run.facts)
+            answer = rule.propose(node, bench.facts)
             if isinstance(answer, Declined):
                 found.append(answer.reason)
-            elif not run.editor.can_apply(answer):
+            elif not bench.editor.can_apply(answer):
                 names = ", ".join(repr(old.name) for old, _ in answer.replace)
                 found.append(f"the driver refuses the edit: {names} must keep its name")
-            elif not run.lowers(rule, node, answer):
+            elif not step.lowers(rule, node, answer):
                 found.append("the driver refuses the edit: nothing gets smaller")
     return found

@@ -1,6 +1,7 @@
 """Shapes of matrix products.
 
 House: analysis/transfer. May import analysis and model.
+Touch: the tables of `transfer/__init__.py`; tests/analysis/transfer_cases.toml.
 """
 
 from __future__ import annotations

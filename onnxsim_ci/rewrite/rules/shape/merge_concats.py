@@ -1,7 +1,7 @@
 """Put the operands of a Concat into the Concat that reads it.
 
 Both join along the same axis, so the order of the elements is the same. Declined for different axes, and when
-the inner result has another reader.
+the inner result has another reader or is joined more than once.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/merge_concats.md; then `make docs`.
@@ -27,6 +27,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
             continue
         if not operand.single_reader:
             return Declined("inner result {0!r} has another reader", operand)
+        if sum(v is operand for v in node.inputs) > 1:  # a chain of these would double its operands each time
+            return Declined("{0!r} is joined more than once", operand)
         operands = [o for v in node.inputs for o in (inner.inputs if v is operand else [v])]
         return replace(
             node, NodeSpec("Concat", tuple(operands), {"axis": axis}, like=node), "both join one axis"
