@@ -114,7 +114,9 @@ def gpt_like(nodes: int, *, dynamic: bool) -> ModelProto:
     table = t.weight("words", WORDS, WIDTH, scale=1.0)
     last = t.node("Gather", t.node("Shape", "ids"), t.constant(1), axis=0)
     places = t.node("Range", t.constant(0), last, t.constant(1))
-    position = t.node("Gather", t.weight("places", POSITIONS, WIDTH), t.node("Unsqueeze", places, t.constant([0])))
+    position = t.node(
+        "Gather", t.weight("places", POSITIONS, WIDTH), t.node("Unsqueeze", places, t.constant([0]))
+    )
     x = t.node("Add", t.node("Gather", table, "ids"), position)
     index = 0
     while t.count < nodes - 12:
@@ -145,7 +147,9 @@ def _attention(t: Tracer, x: str, name: str) -> str:
     query, key, content = heads
     scores = t.node("MatMul", query, t.node("Transpose", key, perm=[0, 1, 3, 2]))
     scores = _masked(t, t.node("Div", scores, t.node("Sqrt", t.constant(WIDTH / HEADS, np.float32))))
-    mixed = t.node("Transpose", t.node("MatMul", t.node("Softmax", scores, axis=-1), content), perm=[0, 2, 1, 3])
+    mixed = t.node(
+        "Transpose", t.node("MatMul", t.node("Softmax", scores, axis=-1), content), perm=[0, 2, 1, 3]
+    )
     target = t.node("Concat", t.size(mixed, 0), t.size(mixed, 1), t.constant([WIDTH]), axis=0)
     return _linear(t, t.node("Reshape", mixed, target), f"{name}.o", WIDTH, WIDTH)
 

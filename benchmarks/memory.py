@@ -77,12 +77,16 @@ def show(found: dict[str, list[dict[str, Any]]], idle: int) -> None:
         for name, rows in found.items()
         for row in rows
     ]
-    print_table(["model", "tool", "wall s", "CPU s", "RSS MiB", "anon MiB", "above idle", "exit", "note"], lines)
+    print_table(
+        ["model", "tool", "wall s", "CPU s", "RSS MiB", "anon MiB", "above idle", "exit", "note"], lines
+    )
     for name, rows in found.items():
         for row in rows:
             if row["tool"] == "onnxsim-ci":
                 word = "within" if row["above_idle_mib"] <= LIMIT_MIB else "NOT within"
-                print(f"{name}: {row['above_idle_mib']} MiB above idle, {word} {LIMIT_MIB}; {row.get('seconds_by_phase')}")
+                print(
+                    f"{name}: {row['above_idle_mib']} MiB above idle, {word} {LIMIT_MIB}; {row.get('seconds_by_phase')}"
+                )
 
 
 def main() -> int:

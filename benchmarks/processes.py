@@ -48,7 +48,9 @@ class Run:
     error: str
 
 
-def run(command: Sequence[str], *, environment: Mapping[str, str] | None = None, timeout: float = 1800) -> Run:
+def run(
+    command: Sequence[str], *, environment: Mapping[str, str] | None = None, timeout: float = 1800
+) -> Run:
     """Run a command to its end; past `timeout` seconds it is killed."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
         since = time.perf_counter()

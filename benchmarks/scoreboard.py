@@ -17,7 +17,10 @@ def print_table(head: list[str], rows: list[list[str]]) -> None:
     """Columns as wide as their cells; the first to the left, figures to the right."""
     widths = [max(len(line[i]) for line in (head, *rows)) for i in range(len(head))]
     for line in (head, ["-" * width for width in widths], *rows):
-        first, *rest = (cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True)))
+        first, *rest = (
+            cell.ljust(w) if i == 0 else cell.rjust(w)
+            for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+        )
         print("  ".join([first, *rest]).rstrip())
 
 
@@ -45,4 +48,6 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
+    return next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown"
+    )

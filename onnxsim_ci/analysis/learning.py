@@ -32,6 +32,10 @@ def transfer(node: Node, facts: Facts) -> bool:
     """
     if node.operator is None or node.domain:
         return False
+    if len(node.outputs) == 1:
+        output = node.outputs[0]
+        if output is None or (output.dtype not in RANGES and output.dtype != 0 and is_settled(output.shape)):
+            return False
     inputs: list[object] = []
     for value in node.inputs:
         if value is not None:

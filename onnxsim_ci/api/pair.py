@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from onnx import ModelProto
+
 from onnxsim_ci.api.candidate import Source, make_candidate
 from onnxsim_ci.api.flow import Model
 from onnxsim_ci.api.settings import limits_of, plan_of, proof_settings_of
@@ -37,7 +39,8 @@ def verify(a: Model, b: Model, *, policy: Policy | None = None, save_repro: Path
     verdict = Prover(sides[0].image, settings).judge(sides[1].image, None)
     if verdict.verdict == "equivalent" or verdict.reason.startswith("interface"):
         return verdict
-    digests = [canonical_digest(make_candidate(side, exact).proto) for side in sides]
+    images = [make_candidate(side, exact).image for side in sides]
+    digests = [canonical_digest(ModelProto.FromString(i.data), folder=i.folder) for i in images]
     if digests[0] is not None and digests[0] == digests[1]:
         return Verdict(
             verdict="equivalent", basis="digest", reason="both are the same after bit-identical rewrites"

@@ -15,7 +15,7 @@ import sys
 import threading
 
 from onnxsim_ci.fleet.memory import anonymous_bytes
-from onnxsim_ci.fleet.tasks import POLL_SECONDS, Task, Worker, died_entry, memory_entry
+from onnxsim_ci.fleet.tasks import POLL_SECONDS, Task, Worker, died_entry, memory_entry, sweep
 from onnxsim_ci.report import ModelReport
 
 _UNSAFE = ("onnxruntime", "torch", "tensorflow", "jax")
@@ -48,10 +48,13 @@ def run_forked(task: Task, worker: Worker) -> ModelReport:
     except BaseException:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
+        sweep(task)
         raise
     finally:
         os.close(reading)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code != 0:
+        sweep(task)
     if code == 130:
         raise KeyboardInterrupt
     if is_over_memory:

@@ -19,7 +19,16 @@ from pathlib import Path
 from pebble import ProcessExpired, ProcessPool
 
 from onnxsim_ci.fleet.memory import anonymous_bytes
-from onnxsim_ci.fleet.tasks import POLL_SECONDS, Done, Task, Worker, died_entry, memory_entry, stopped_entry
+from onnxsim_ci.fleet.tasks import (
+    POLL_SECONDS,
+    Done,
+    Task,
+    Worker,
+    died_entry,
+    memory_entry,
+    stopped_entry,
+    sweep,
+)
 from onnxsim_ci.report import ModelReport
 
 SPARE_SECONDS = 600.0
@@ -57,6 +66,8 @@ def run_isolated(tasks: Sequence[Task], jobs: int, on_done: Done | None, worker:
             raise
         finally:
             pool.join()
+            for task in tasks:
+                sweep(task)
     return entries
 
 

@@ -71,6 +71,14 @@ def memory_entry(task: Task) -> ModelReport:
     return stopped_entry(task, f"memory limit: the child was stopped above {limit} (limits.memory)")
 
 
+def sweep(task: Task) -> None:
+    """Remove the temporary files that a dead process left beside the task's output."""
+    if task.output is not None:
+        from onnxsim_ci.model.temporary import remove_stale
+
+        remove_stale(task.output)
+
+
 def died_entry(task: Task, code: int | None) -> ModelReport:
     """The entry of a model whose child did not come back: a crash of a library that works on it."""
     names = {-number.value: number.name for number in signal.Signals}

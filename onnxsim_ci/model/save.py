@@ -17,10 +17,9 @@ from onnx import ModelProto, TensorProto
 
 from onnxsim_ci.errors import BadInput
 from onnxsim_ci.model.external import external_range
-from onnxsim_ci.model.operators import may_hold_tensors
 from onnxsim_ci.model.readback import check_written
-from onnxsim_ci.model.statistics import all_graphs
 from onnxsim_ci.model.temporary import temporary_beside
+from onnxsim_ci.model.walk import all_tensors, is_outside
 from onnxsim_ci.model.weights import Weights
 from onnxsim_ci.model.wire import (
     GRAPH_TAG,
@@ -169,10 +168,7 @@ def filled(proto: ModelProto, weights: Weights) -> ModelProto:
     full.CopyFrom(proto)
     for tensor in full.graph.initializer:
         if span_of(tensor) is not None:
-            data = bytes(weights.view(tensor))
-            tensor.ClearField("external_data")
-            tensor.ClearField("data_location")
-            tensor.raw_data = data
+            weights.fill(tensor)
     return full
 
 
@@ -205,26 +201,8 @@ def image_of(proto: ModelProto, weights: Weights, path: Path | None) -> tuple[by
     for tensor in mapped.graph.initializer:
         if span_of(tensor) is not None:
             tensor.external_data[0].value = path.name
+            del tensor.external_data[3:]
     return mapped.SerializeToString(), str(path.parent.resolve())
-
-
-def all_tensors(proto: ModelProto) -> Iterator[TensorProto]:
-    """Every TensorProto of the model: initializers and node attributes of all scopes."""
-    for graph in all_graphs(proto):
-        if hasattr(graph, "initializer"):
-            yield from graph.initializer
-            yield from (s.values for s in graph.sparse_initializer)
-        for node in graph.node:
-            if may_hold_tensors(node.op_type, node.domain):
-                for attribute in node.attribute:
-                    if attribute.HasField("t"):
-                        yield attribute.t
-                    yield from attribute.tensors
-
-
-def is_outside(tensor: TensorProto) -> bool:
-    """True when the tensor's data lie in a file beside the model."""
-    return tensor.data_location == TensorProto.EXTERNAL and span_of(tensor) is None
 
 
 def _fresh_bytes(proto: ModelProto) -> int:

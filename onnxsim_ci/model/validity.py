@@ -12,8 +12,8 @@ from onnxsim_ci.errors import BadInput, ExternalDataError, LimitExceeded, Unsupp
 from onnxsim_ci.model.graph import Graph, Node, Scope
 from onnxsim_ci.model.load import Limits, LoadedModel
 from onnxsim_ci.model.operators import STANDARD_DOMAINS, is_ever_standard
-from onnxsim_ci.model.save import all_tensors, is_outside
 from onnxsim_ci.model.tensors import BITS, element_count, stored_bytes
+from onnxsim_ci.model.walk import all_tensors, is_outside
 from onnxsim_ci.model.wire import span_of
 
 SKELETON_MAX_BYTES = 1 << 10

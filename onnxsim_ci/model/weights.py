@@ -16,7 +16,7 @@ from onnx import TensorProto, numpy_helper
 from onnxsim_ci.errors import BadInput
 from onnxsim_ci.model.external import ExternalFiles
 from onnxsim_ci.model.tensors import BITS, numpy_dtype, stored_bytes
-from onnxsim_ci.model.wire import Buffer, span_of
+from onnxsim_ci.model.wire import Buffer, clear_span, span_of
 
 EXTERNAL = TensorProto.EXTERNAL
 
@@ -51,6 +51,19 @@ class Weights:
         if self.borrowed:
             return memoryview(self.borrowed[offset].raw_data)
         return memoryview(self.buffer)[offset : offset + length]
+
+    def fill(self, tensor: TensorProto) -> None:
+        """Put the data of a span into `tensor` itself."""
+        span = span_of(tensor)
+        assert span is not None
+        offset, length = span
+        if self.borrowed:
+            name = tensor.name
+            tensor.CopyFrom(self.borrowed[offset])
+            tensor.name = name
+            return
+        clear_span(tensor)
+        tensor.raw_data = self.buffer[offset : offset + length]
 
     def is_inside(self, tensor: TensorProto) -> bool:
         """True when the tensor's elements are part of the source, so that no other file is needed."""

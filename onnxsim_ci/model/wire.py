@@ -12,13 +12,17 @@ Touch: `weights.py` reads the spans, `save.py` streams them.
 from __future__ import annotations
 
 import mmap
+import os
 from collections.abc import Iterator
 
 from google.protobuf.message import DecodeError
 from onnx import ModelProto, TensorProto
 
-INLINE = "\0inline"
-"""Location of a span of the source itself; a NUL byte cannot occur in a path."""
+INLINE = f"\0{os.urandom(8).hex()}"
+"""Location of a span of the source itself: no path, since it has a NUL byte, and no model can guess it."""
+
+SAID_DEFAULT = ("data_location", "DEFAULT")
+"""Fourth entry of a span whose source spelled out where its data are, as `onnx.load` does."""
 
 LIGHT_FROM_BYTES = 4 << 20
 """Smaller models are parsed whole: walking the wire costs 0.4 µs a field."""
@@ -128,8 +132,11 @@ def _light_tensor(buffer: Buffer, position: int, end: int) -> bytes | None:
 
 def mark_span(tensor: TensorProto, offset: int, length: int) -> None:
     """Let `tensor` name `length` bytes at `offset` of the source as its raw data."""
+    entries = [("location", INLINE), ("offset", str(offset)), ("length", str(length))]
+    if tensor.HasField("data_location"):
+        entries.append(SAID_DEFAULT)
     tensor.data_location = TensorProto.EXTERNAL
-    for key, value in (("location", INLINE), ("offset", str(offset)), ("length", str(length))):
+    for key, value in entries:
         tensor.external_data.add(key=key, value=value)
 
 
@@ -142,12 +149,20 @@ def span_of(tensor: TensorProto) -> tuple[int, int] | None:
     return int(tensor.external_data[1].value), int(tensor.external_data[2].value)
 
 
+def clear_span(tensor: TensorProto) -> None:
+    """Let `tensor` be what the source had, without its raw data."""
+    said_default = len(tensor.external_data) > 3
+    tensor.ClearField("external_data")
+    tensor.ClearField("data_location")
+    if said_default:
+        tensor.data_location = TensorProto.DEFAULT
+
+
 def without_span(tensor: TensorProto) -> TensorProto:
     """A copy of `tensor` as the source had it, without its raw data."""
     head = TensorProto()
     head.CopyFrom(tensor)
-    head.ClearField("external_data")
-    head.ClearField("data_location")
+    clear_span(head)
     return head
 
 

@@ -130,7 +130,7 @@ def replace(node: Node, operand: Operand, why: str) -> Edit:
 Propose = Callable[["Node", "Facts"], "Edit | Declined"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rule:
     """One rewrite: when the driver may try it, and what it promises.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import os
 import pickle  # only between this process and its own child
 import select
@@ -58,7 +59,7 @@ def _child_answers(
         warnings.simplefilter(
             "ignore", DeprecationWarning
         )  # forking with threads: the child starts none of them
-        child = os.fork()
+        child = _fork_without_collector()
     if child == 0:
         os.close(reader)
         _serve(calls, writer)
@@ -75,6 +76,19 @@ def _child_answers(
         return answers, RunFailure("the run was stopped: its time was over", timed_out=True)
     code = os.waitstatus_to_exitcode(status)
     return answers, RunFailure(f"an operator of the runtime ended the process (signal {-code})")
+
+
+def _fork_without_collector() -> int:
+    """`os.fork`, with the cyclic garbage collector off in the child.
+
+    It would otherwise end sessions whose threads exist in the parent only, and wait for those threads forever.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    child = os.fork()
+    if child and was_enabled:
+        gc.enable()
+    return child
 
 
 def _serve(calls: Sequence[Callable[[], T]], writer: int) -> None:

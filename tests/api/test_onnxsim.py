@@ -16,11 +16,24 @@ from onnxsim_ci.errors import NotAvailable
 
 Make = Callable[..., onnx.ModelProto]
 
-POSITIONAL = (
-    "model check_n perform_optimization skip_fuse_bn overwrite_input_shapes test_input_shapes skipped_optimizers "
-    "skip_constant_folding skip_shape_inference input_data dynamic_input_shape custom_lib include_subgraph "
-    "unused_output tensor_size_threshold mutable_initializer"
-).split()
+POSITIONAL = [
+    "model",
+    "check_n",
+    "perform_optimization",
+    "skip_fuse_bn",
+    "overwrite_input_shapes",
+    "test_input_shapes",
+    "skipped_optimizers",
+    "skip_constant_folding",
+    "skip_shape_inference",
+    "input_data",
+    "dynamic_input_shape",
+    "custom_lib",
+    "include_subgraph",
+    "unused_output",
+    "tensor_size_threshold",
+    "mutable_initializer",
+]
 """The order in onnxsim 0.4 to 0.8."""
 
 
@@ -57,7 +70,7 @@ def test_an_unproven_result_is_the_source_false_and_a_warning(
     from onnxsim_ci.equivalence import Verdict
 
     doubt = Verdict(verdict="inconclusive", reason="no clear sample")
-    monkeypatch.setattr(flow, "_prove", lambda source, first, *_: Proven(first, doubt, ()))
+    monkeypatch.setattr(flow, "prove", lambda _, first, __, **___: Proven(first, doubt, ()))
     with pytest.warns(
         UserWarning, match=r"unproven \(inconclusive: no clear sample\); the source is returned"
     ):
@@ -131,8 +144,10 @@ def test_external_data_come_back_inside(external: Path, tmp_path: Path) -> None:
         result, ok = simplify(external, **arguments)
         assert ok
         onnx.save(result, tmp_path / "saved.onnx")
-        saved, source = ([onnx.numpy_helper.to_array(t) for t in onnx.load(p).graph.initializer]
-            for p in (tmp_path / "saved.onnx", external))
+        saved, source = (
+            [onnx.numpy_helper.to_array(t) for t in onnx.load(p).graph.initializer]
+            for p in (tmp_path / "saved.onnx", external)
+        )
         np.testing.assert_equal(saved, source)
     assert sorted(os.listdir(external.parent)) == ["m.onnx", "weights.bin"]
 

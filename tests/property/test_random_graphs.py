@@ -17,7 +17,7 @@ from onnxsim_ci.model import interface_difference, interface_of
 from onnxsim_ci.rewrite import Plan, ResultClass, StopReason
 
 pytestmark = pytest.mark.property
-BATCHES, SEEDS = 8, 40
+BATCHES, SEEDS = 8, 25
 EXACT, ROUNDING = Plan(rounding=False), Plan()
 
 

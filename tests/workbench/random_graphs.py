@@ -10,10 +10,12 @@ from collections.abc import Callable
 import numpy as np
 from onnx import ModelProto, ValueInfoProto, helper
 from patterns import PATTERNS
-from sketch import BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, Dims, Made, Sketch
+from sketch import BOOL, DOUBLE, FLOAT, INT32, INT64, Dims, Made, Sketch
 
 SEQUENCE = 20
-KINDS = (FLOAT, FLOAT, FLOAT, DOUBLE, HALF, INT32, INT64)
+KINDS = (FLOAT, FLOAT, FLOAT, DOUBLE, INT32, INT64)
+"""No half precision: where the runtime has no kernel for it, it computes in float32 and leaves pairs of casts out, so
+that the bits of a value depend on its readers."""
 
 
 def make(seed: int) -> ModelProto | None:
@@ -41,7 +43,7 @@ def _unary(s: Sketch, x: Made) -> Made | None:
     if x.dtype == BOOL:
         return s.node("Not", (x,), BOOL, x.dims)
     op_types = ("Neg", "Abs", "Identity", "Sign")
-    if x.dtype in (FLOAT, DOUBLE, HALF):
+    if x.dtype in (FLOAT, DOUBLE):
         op_types = (*op_types, "Relu", "Floor", "Ceil", "Sigmoid", "Tanh", "Dropout")
     return s.node(s.choose(op_types), (x,), x.dtype, x.dims)
 

@@ -153,7 +153,8 @@ class Sketch:
         names = list(dict.fromkeys(v.name for v in self.results))
         outputs = [onnx.ValueInfoProto(name=name) for name in names]
         nodes, inputs = self.nodes, self.inputs
-        if self.choose(range(5)) == 0:
+        is_flat = not any(a.HasField("g") for node in nodes for a in node.attribute)
+        if is_flat and self.choose(range(5)) == 0:
             nodes, inputs = self._in_branches(names)
         graph = helper.make_graph(nodes, "g", inputs, outputs, self.initializers)
         draft = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10)

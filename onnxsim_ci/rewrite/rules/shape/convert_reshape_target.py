@@ -2,7 +2,9 @@
 
 A size that the input has on the same axis becomes 0 (copy), one other symbolic size may become -1. A -1
 beside a copied or symbolic size fails where that size is 0, so it is written only if every other size is
-provably at least 1. Declined when two sizes would need -1, and under `allowzero`, where 0 is a size.
+provably at least 1. The size of another dim of the same name counts as the same where the Reshape would fail
+otherwise, so not beside a -1, which takes what is left.
+Declined when two sizes would need -1, and under `allowzero`, where 0 is a size.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/convert_reshape_target.md; then `make docs`.
@@ -38,6 +40,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     written = sum(1 for e, s in zip(elements, sizes, strict=True) if s == -1 and e != -1)
     if sizes.count(-1) > 1 or len(notes) > 1:
         return Declined("several sizes of the target {0!r} stay symbolic", target)
+    if notes and -1 in sizes:
+        return Declined("beside a -1 in {0!r} the sizes of two inputs of one name may differ", target)
     if written and not others_positive:
         return Declined("a size beside the symbolic one of {0!r} may be 0", target)
     why = "; ".join(["the sizes follow from the input's shape", *notes])
