@@ -1,4 +1,4 @@
-"""Graphs for the benchmarks, written as protobuf messages: a GPT as exporters leave it, and a chain of weights.
+"""Graphs for the benchmarks as protobuf messages: a GPT as exporters leave it, and a chain of weights.
 
 Usage: graphs.py OUT.onnx [--nodes 1000] [--dynamic]
 

@@ -3,8 +3,8 @@
 Usage: growth.py [--nodes 1000 4000 20000] [--repeats 5] [--kinds static dynamic] [--models M.onnx ...]
 
 Each model is taken through the same steps as `simplify` takes it, without the proof; a phase is its
-shortest CPU time of all repeats, which are interleaved over the sizes. At the end: whether visits a node stay within 1.1
-and seconds a node within 1.5 of the smallest size.
+shortest CPU time of all repeats, which are interleaved over the sizes. At the end:
+whether visits a node stay within 1.1 and seconds a node within 1.5 of the smallest size.
 
 House: benchmarks. Calls the engine's floors directly and replaces two names in the driver by timed ones.
 Touch: onnxsim_ci/api/flow.py, whose order of steps is repeated here.

@@ -84,9 +84,8 @@ def show(found: dict[str, list[dict[str, Any]]], idle: int) -> None:
         for row in rows:
             if row["tool"] == "onnxsim-ci":
                 word = "within" if row["above_idle_mib"] <= LIMIT_MIB else "NOT within"
-                print(
-                    f"{name}: {row['above_idle_mib']} MiB above idle, {word} {LIMIT_MIB}; {row.get('seconds_by_phase')}"
-                )
+                phases = row.get("seconds_by_phase")
+                print(f"{name}: {row['above_idle_mib']} MiB above idle, {word} {LIMIT_MIB}; {phases}")
 
 
 def main() -> int:

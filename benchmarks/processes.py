@@ -1,9 +1,9 @@
 """Run a command as a process and watch it: seconds, CPU seconds, peak memory.
 
-Three kinds of memory, because a tool may fork: RSS is the kernel's own high-water mark of the largest process
-(as `time -v` prints it); PSS is summed over the process and its descendants, a shared page counted once;
-RssAnon, what the kernel cannot drop, is summed too, a page shared by a fork counted twice, so never too small.
-PSS and RssAnon are read from /proc every few milliseconds.
+Three kinds of memory, because a tool may fork: RSS is the kernel's own high-water mark of the largest
+process (VmHWM; not `ru_maxrss`, which after a fork starts at the size of the parent); PSS is summed over the
+process and its descendants, a shared page counted once; RssAnon, what the kernel cannot drop, is summed too,
+a page shared by a fork counted twice, so never too small. All are read from /proc every few milliseconds.
 
 House: benchmarks. Standard library only; Linux for memory, elsewhere memory is 0.
 Touch: command.py, memory.py and peers.py.
@@ -11,7 +11,6 @@ Touch: command.py, memory.py and peers.py.
 
 import os
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -65,11 +64,10 @@ def run(
         process.returncode = os.waitstatus_to_exitcode(status)
         stop.cancel()
         watch.end()
-        high = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
         return Run(
             seconds=seconds,
             cpu_seconds=usage.ru_utime + usage.ru_stime,
-            rss_bytes=high,
+            rss_bytes=watch.high,
             pss_bytes=watch.pss,
             anonymous_bytes=watch.anonymous,
             code=process.returncode,
@@ -88,7 +86,7 @@ class _Watch:
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
-        self.rss = self.pss = self.anonymous = 0
+        self.rss = self.high = self.pss = self.anonymous = 0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._poll, daemon=True)
         if Path("/proc/self/status").exists():
@@ -103,8 +101,9 @@ class _Watch:
         while not self._ended.wait(POLL_SECONDS):
             tree = _tree(self.pid)
             sums = [_memory(pid) for pid in tree]
-            rss = sum(rss for rss, _ in sums)
-            self.anonymous = max(self.anonymous, sum(anonymous for _, anonymous in sums))
+            rss = sum(memory["VmRSS"] for memory in sums)
+            self.high = max(self.high, *(memory["VmHWM"] for memory in sums))
+            self.anonymous = max(self.anonymous, sum(memory["RssAnon"] for memory in sums))
             if rss > 0.9 * self.rss:  # PSS costs a walk over the pages: read it near the peak only
                 self.pss = max(self.pss, sum(_pss(pid) for pid in tree))
             self.rss = max(self.rss, rss)
@@ -124,18 +123,18 @@ def _tree(root: int) -> list[int]:
     return found
 
 
-def _memory(pid: int) -> tuple[int, int]:
-    """(RSS, RssAnon) in bytes; zeros when the process is gone."""
+def _memory(pid: int) -> dict[str, int]:
+    """VmHWM, VmRSS and RssAnon in bytes; zeros when the process is gone."""
+    found = dict.fromkeys(("VmHWM", "VmRSS", "RssAnon"), 0)
     try:
         text = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
     except OSError:
-        return 0, 0
-    found = {}
+        return found
     for line in text.splitlines():
         name, _, value = line.partition(":")
-        if name in ("VmRSS", "RssAnon"):
+        if name in found:
             found[name] = int(value.split()[0]) * 1024
-    return found.get("VmRSS", 0), found.get("RssAnon", 0)
+    return found
 
 
 def _pss(pid: int) -> int:

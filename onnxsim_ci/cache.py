@@ -75,6 +75,10 @@ class ResultsCache:
             finally:
                 temporary.unlink(missing_ok=True)
 
+    def is_empty(self) -> bool:
+        """True when nothing was ever kept, so that no digest has to be computed to ask."""
+        return next(self.folder.glob("[0-9a-f][0-9a-f]/*.json"), None) is None
+
     def size(self) -> CacheSize:
         """Number and bytes of the entries."""
         sizes = [path.stat().st_size for path in self._entries()]

@@ -118,13 +118,16 @@ def write(path: Path, text: str) -> None:
 def register(family: str, stem: str) -> None:
     """Add the import and the last line of the literal tuple in the catalogue."""
     text = CATALOGUE.read_text(encoding="utf-8")
-    line = f"    {stem}.RULE,\n"
-    imports = f"from onnxsim_ci.rewrite.rules.{family} import {stem}\n"
-    start = text.index("CATALOGUE")
-    end = text.index("\n)", start) + 1
-    last = text.rindex("\nfrom onnxsim_ci.", 0, start)
-    at = text.index("\n", last + 1) + 1
-    CATALOGUE.write_text(text[:at] + imports + text[at:end] + line + text[end:], encoding="utf-8")
+    head, marker, rest = text.partition("\nRULES: ")
+    package = f"from onnxsim_ci.rewrite.rules.{family} import (\n"
+    if package not in head:
+        head = f"{head.rstrip()}\n{package})\n"
+    start = head.index(package) + len(package)
+    end = head.index(")", start)
+    names = sorted([*head[start:end].split(), f"{stem},"])
+    head = head[:start] + "".join(f"    {name}\n" for name in names) + head[end:]
+    table, close, tail = rest.partition("\n)")
+    CATALOGUE.write_text(f"{head}{marker}{table}\n    {stem}.RULE,{close}{tail}", encoding="utf-8")
     print(f"added {stem} at the end of {CATALOGUE.relative_to(ROOT)}; put it where it belongs")
 
 

@@ -121,7 +121,8 @@ def _simplify(
     clock.lap("load")
     graph = build_graph(loaded.proto)
     refuse_broken(loaded, graph, limits_of(chosen))
-    known = store.read(loaded.sha256).refusals if loaded.path is not None else ()
+    is_known = loaded.path is not None and not store.is_empty()
+    known = store.read(loaded.sha256).refusals if is_known else ()
     source = Source(loaded, chosen, graph)
     clock.lap("analyse")
     first = _within_growth(source, plan_of(chosen, frozenset(rule for rule, _ in known)), chosen)
@@ -222,5 +223,6 @@ def _write(candidate: Candidate, target: Path) -> Path:
 def _remember(store: ResultsCache, written: Path, proven: Proven, known: tuple[tuple[str, str], ...]) -> None:
     refusals = tuple(dict.fromkeys((*known, *proven.refusals)))
     if refusals:
-        digest = hashlib.sha256(written.read_bytes()).hexdigest()
+        with written.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
         store.write(digest, Known(refusals=refusals))

@@ -33,7 +33,7 @@ def build_graph(model: ModelProto) -> Graph:
         for f in model.functions
     )
     _pin_annotations(root)
-    _refuse_other_text(builder.names)
+    _refuse_other_text((*builder.names, *opsets))
     graph = Graph(root, functions, model.ir_version, builder.names)
     graph.repeated = builder.repeated
     return graph
@@ -177,8 +177,8 @@ class _Builder:
         """Find the schema; graph attributes become scopes whatever the operator is."""
         proto = node.proto
         domain, op_type = node.domain, node.op_type
-        if bytes in (domain.__class__, op_type.__class__, proto.name.__class__):
-            _refuse_other_text((domain, op_type, proto.name))
+        if proto.name.__class__ is not str or op_type.__class__ is not str:
+            _refuse_other_text((op_type, proto.name))
         if (domain, op_type) in self.call_names:
             node.is_call = (domain, op_type, proto.overload) in self.calls
         operator = None

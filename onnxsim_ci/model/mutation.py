@@ -41,7 +41,7 @@ def hold_constant(value: Value, array: np.ndarray[Any, Any]) -> None:
     value.dtype = element_type(array.dtype)
     value.shape = tuple(array.shape)
     value.content = None
-    if scope.is_function or value.pins:
+    if scope.is_function or (value.pins and scope.opset):  # without the default domain there is no Constant
         hold_in_node(value)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from onnx import ModelProto
 
 from onnxsim_ci.errors import InternalError
-from onnxsim_ci.model.weights import Weights
+from onnxsim_ci.model.weights import Weights, same_bytes
 from onnxsim_ci.model.wire import parse_light, span_of
 
 
@@ -31,7 +31,7 @@ def check_written(path: Path, proto: ModelProto, weights: Weights) -> None:
             head = (meant.name, meant.data_type, tuple(meant.dims))
             same = same and head == (read.name, read.data_type, tuple(read.dims))
             if span_of(meant) is not None or span_of(read) is not None:
-                same = same and weights.raw(meant) == found.raw(read)
+                same = same and same_bytes(weights.raw(meant), found.raw(read))
         same = same and _shell(proto) == _shell(written)
         del found, pairs, read, meant
     if not same:

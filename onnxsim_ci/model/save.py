@@ -50,10 +50,18 @@ class SavedFiles:
         self.data = data
 
     def commit(self) -> tuple[Path, ...]:
-        """Rename into place, data files first. Returns the new data files."""
-        for temporary, final in self.data:
-            os.replace(temporary, final)
-        os.replace(self.model, self.target)
+        """Rename into place, data files first. Returns the new data files.
+
+        Raises:
+            BadInput: The target cannot be replaced; the old model is whole.
+        """
+        try:
+            for temporary, final in self.data:
+                os.replace(temporary, final)
+            os.replace(self.model, self.target)
+        except OSError as error:
+            self.discard()
+            raise BadInput(f"{self.target}: cannot be written ({error.strerror or error})") from error
         _sync_folder(self.target.parent)
         return tuple(final for _, final in self.data)
 
@@ -87,6 +95,7 @@ def save_beside(
     temporary = temporary_beside(target)
     try:
         outside = [t for t in all_tensors(proto) if is_outside(t)]
+        _refuse_own_data(outside, source_folder, target)
         if outside:
             same = source_folder is not None and source_folder.resolve() == target.parent.resolve()
             if not same or _fresh_bytes(proto) > INLINE_MAX_BYTES:
@@ -108,6 +117,13 @@ def save_beside(
         SavedFiles(temporary, target, data).discard()
         raise
     return SavedFiles(temporary, target, data)
+
+
+def _refuse_own_data(outside: list[TensorProto], folder: Path | None, target: Path) -> None:
+    """A file that holds weights of the model must not be written over, not even by the model."""
+    places = {external_range(t).location for t in outside}
+    if folder is not None and any((folder / p).resolve() == target.resolve() for p in places):
+        raise BadInput(f"{target}: holds weights of the model itself; nothing was written over it")
 
 
 def serialized(proto: ModelProto, weights: Weights) -> Iterator[bytes | memoryview]:

@@ -52,7 +52,7 @@ def stored_bytes(data_type: int, dims: Any) -> int:
         return 0
     count = prod(dims)
     bits = BITS.get(data_type)
-    return count * dtype.itemsize if bits is None else (count * bits + 7) // 8
+    return int(count * dtype.itemsize) if bits is None else int(count * bits + 7) // 8
 
 
 def tensor_from_array(array: np.ndarray[Any, Any], name: str) -> TensorProto:

@@ -240,7 +240,8 @@ class _Writer:
         self.entries("metadata", getattr(message, "metadata_props", ()))
         unknown = UnknownFieldSet(message)
         if len(unknown):
-            self.line(f"unknown fields {', '.join(str(f.field_number) for f in unknown)}")
+            fields = (str(unknown[i].field_number) for i in range(len(unknown)))
+            self.line(f"unknown fields {', '.join(fields)}")
 
     def entries(self, title: str, entries: Iterable[StringStringEntryProto]) -> None:
         for key, value in sorted((e.key, e.value) for e in entries):

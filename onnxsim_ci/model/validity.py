@@ -176,12 +176,12 @@ def _typed_counts(tensor: TensorProto) -> tuple[int, int]:
 def _check_calls(graph: Graph, where: str) -> None:
     """Local functions must not call themselves, and take no more values than they declare."""
     calls: dict[tuple[str, str, str], set[tuple[str, str, str]]] = {}
-    bodies = {(_plain(f.proto.domain), f.proto.name, f.proto.overload): f for f in graph.functions}
+    bodies = {f.key: f for f in graph.functions}
     for key, function in bodies.items():
-        calls[key] = {_callee(n) for s in _below(function) for n in s.nodes if n.is_call}
+        calls[key] = {n.key for s in _below(function) for n in s.nodes if n.is_call}
     for scope in graph.scopes() if bodies else ():
         for node in scope.nodes:
-            called = bodies.get(_callee(node)) if node.is_call else None
+            called = bodies.get(node.key) if node.is_call else None
             if called is not None and not _fits(node, called):
                 raise BadInput(f"{where}: node {node.label!r} passes more values than {called.path} declares")
     done: set[tuple[str, str, str]] = set()
@@ -195,14 +195,6 @@ def _check_calls(graph: Graph, where: str) -> None:
     stuck = sorted(calls.keys() - done)
     if stuck:
         raise BadInput(f"{where}: the local function {stuck[0][0]}::{stuck[0][1]} calls itself")
-
-
-def _callee(node: Node) -> tuple[str, str, str]:
-    return node.domain, node.op_type, node.proto.overload
-
-
-def _plain(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
 
 
 def _fits(node: Node, called: Scope) -> bool:

@@ -6,20 +6,22 @@ Touch: `folding.py`.
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
+
 from onnxsim_ci.model import Node, Value
 
 CONE_MAX_NODES = 20_000
 """Larger cones count as this large: what they free is then underestimated, never overestimated."""
 
 
-def cone_of(node: Node, pending: set[Node]) -> set[Node]:
-    """`node` and the pending nodes that it depends on, at most `CONE_MAX_NODES`."""
+def cone_of(node: Node, pending: set[Node], seen: AbstractSet[Node] = frozenset()) -> set[Node]:
+    """`node` and the pending nodes that it depends on, those in `seen` left out, at most `CONE_MAX_NODES`."""
     cone = {node}
     stack = [node]
     while stack and len(cone) < CONE_MAX_NODES:
         for value in stack.pop().inputs:
             producer = value.producer if value is not None else None
-            if producer in pending and producer not in cone:
+            if producer in pending and producer not in cone and producer not in seen:
                 cone.add(producer)
                 stack.append(producer)
     return cone

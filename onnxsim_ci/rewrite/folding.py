@@ -232,7 +232,7 @@ class Folder:
         seen: set[Node] = set()
         total = 0
         for node in frontier:
-            fresh = cone_of(node, pending) - seen
+            fresh = cone_of(node, pending, seen)
             size = sum(self._bytes(v) for n in fresh for v in n.outputs if v is not None)
             if size > CONE_MAX_BYTES:
                 continue

@@ -1,6 +1,7 @@
 """The benchmarks run and say what they promise, on the smallest sizes; no figure is judged here."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -63,3 +64,37 @@ def test_memory_measures_both_forms_and_removes_them(tmp_path: Path) -> None:
     models = written(tmp_path / "f.json")["memory"]["models"]
     assert [row["code"] for rows in models.values() for row in rows] == [0, 0]
     assert list(folder.iterdir()) == []
+
+
+def test_peers_are_judged_right_or_wrong(tmp_path: Path) -> None:
+    run("graphs.py", tmp_path / "m.onnx", "--nodes", 120, "--dynamic")
+    tools = ("--tools", "onnxsim-ci", "ort_basic")
+    out = run("peers.py", tmp_path / "m.onnx", *tools, "--json", tmp_path / "f.json")
+    (row,) = written(tmp_path / "f.json")["peers"]
+    assert {tool: figures["verdict"] for tool, figures in row["tools"].items()} == {
+        "onnxsim-ci": "right",
+        "ort_basic": "right",
+    }
+    assert row["tools"]["onnxsim-ci"]["nodes"] < row["nodes"]
+    assert "1 of 1" in out
+
+
+def test_the_judge_tells_a_wrong_result(tmp_path: Path) -> None:
+    run("graphs.py", tmp_path / "m.onnx", "--nodes", 120)
+    model = onnx.load(tmp_path / "m.onnx")
+    erf = next(node for node in model.graph.node if node.op_type == "Erf")
+    erf.op_type = "Tanh"
+    onnx.save(model, tmp_path / "wrong.onnx")
+    script = (
+        "import pathlib, judging; judge = judging.Judge(pathlib.Path('m.onnx'));"
+        "print([judge.verdict(pathlib.Path(name)) for name in ('m.onnx', 'wrong.onnx')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(FOLDER)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "['right', 'wrong']"

@@ -87,7 +87,7 @@ def gemm_model(path: Path) -> Path:
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    """A repository with models: two chains of no-ops, two with a BatchNormalization, one that folding enlarges."""
+    """A repository: two chains of no-ops, two models with a BatchNormalization, one that folding enlarges."""
     (tmp_path / ".git").mkdir()
     save(tmp_path / "models" / "a.onnx", CHAIN)
     save(tmp_path / "models" / "deep" / "b.onnx", CHAIN)

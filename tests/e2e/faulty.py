@@ -1,12 +1,11 @@
 """The command line with a fault on purpose, named by the environment variable E2E_FAULT.
 
-epsilon: the BatchNormalization rules take epsilon a hundred times too large; scale: one channel's scale is 1 %
-too large; wait: simplifying a model writes `waiting-<pid>` into the current folder and never ends.
+epsilon: the BatchNormalization rules take epsilon a hundred times too large; scale: one channel's scale is
+1 % too large; wait: simplifying a model writes `waiting-<pid>` into the current folder and never ends.
 A module of its own, so that child processes that import it anew carry the fault too.
 """
 
 import os
-import sys
 import time
 from pathlib import Path
 

@@ -132,7 +132,7 @@ def test_the_two_spellings_of_the_default_domain_are_one() -> None:
     model.opset_import[0].domain = "ai.onnx"
     model.graph.node[0].domain = "ai.onnx"
     graph = build_graph(model)
-    assert (graph.root.opset, graph.root.nodes[0].domain) == (17, "")
+    assert (graph.root.opset, graph.root.nodes[0].domain) == (21, "")
     assert graph.root.nodes[0].operator is not None
 
 

@@ -38,7 +38,8 @@ def written(graph: Graph, model: ModelProto) -> list[str]:
     return [n.op_type for n in model.graph.node]
 
 
-CHAIN = "g (float[2] x) => (float[2] y) <float[2] w = {1.0,2.0}> { a = Abs(x)  b = Neg(a)  c = Add(b, w)  y = Relu(c) }"
+CHAIN = """g (float[2] x) => (float[2] y) <float[2] w = {1.0,2.0}> {
+a = Abs(x)  b = Neg(a)  c = Add(b, w)  y = Relu(c) }"""
 
 
 def test_an_untouched_model_is_its_own_bytes() -> None:
@@ -78,7 +79,8 @@ def test_a_new_node_stands_where_its_operands_are_ready() -> None:
 
 def test_new_constants_are_appended_and_dead_ones_dropped() -> None:
     model = parse(
-        "g (float[2] x) => (float[2] y) <float[2] w = {1.0,2.0}, float[2] v = {3.0,4.0}> { a = Add(x, w)  y = Mul(a, v) }"
+        """g (float[2] x) => (float[2] y) <float[2] w = {1.0,2.0}, float[2] v = {3.0,4.0}> {
+        a = Add(x, w)  y = Mul(a, v) }"""
     )
     graph = build_graph(model)
     fresh = new_constant(graph, graph.root, np.array([5.0, 6.0], np.float32), "w")

@@ -1,4 +1,4 @@
-"""Random graphs through all rules, folding and merging: valid, equivalent, the same interface, nothing left to do.
+"""Random graphs through all rules, folding and merging: valid, equivalent, nothing left to do.
 
 With `rounding = false` the outputs are compared bit by bit, else within the noise of rounding.
 """

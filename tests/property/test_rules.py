@@ -1,4 +1,4 @@
-"""Each rule on random graphs around its pattern: valid, as equal as it promises, and nothing left for a second run."""
+"""Each rule on random graphs around its pattern: valid, as equal as it promises, idempotent."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from witnesses import assert_equal_outputs
 from onnxsim_ci.model import interface_difference, interface_of
 from onnxsim_ci.rewrite import RULES, ResultClass, Rule, StopReason
 
+pytestmark = pytest.mark.property
 EXAMPLES, LONG_EXAMPLES = 150, 3000
 QUIET = settings(
     derandomize=True,
@@ -28,13 +29,15 @@ QUIET = settings(
 
 
 def check_rule(rule: Rule, examples: int, phases: Sequence[Phase] = tuple(Phase)) -> tuple[int, int]:
-    """(models on which the rule fired, models made); AssertionError for the smallest model on which it is wrong."""
+    """(models on which the rule fired, models made); AssertionError for the smallest wrong one."""
     fired = [0, 0]
 
     @settings(QUIET, max_examples=examples, phases=phases)
     @given(st.data())
     def property_of_rule(data: st.DataObject) -> None:
-        tails = ("Neg", "Reciprocal", "Relu") if BY_ID[rule.id].result is ResultClass.EXACT else ("Neg", "Relu")
+        tails = (
+            ("Neg", "Reciprocal", "Relu") if BY_ID[rule.id].result is ResultClass.EXACT else ("Neg", "Relu")
+        )
         sketch = Sketch(lambda options: data.draw(st.sampled_from(list(options))), tails=tails)
         PATTERNS[rule.id](sketch)
         model = sketch.model()
@@ -79,7 +82,8 @@ def test_rule_keeps_its_promise_for_long(rule: Rule) -> None:
 
 
 @pytest.mark.parametrize(
-    "rule_id", ["fuse-batchnorm-into-conv", "fuse-mul-into-conv", "fuse-batchnorm-into-gemm", "eliminate-float-where"]
+    "rule_id",
+    ["fuse-batchnorm-into-conv", "fuse-mul-into-conv", "fuse-batchnorm-into-gemm", "eliminate-float-where"],
 )
 def test_a_rounding_rule_that_says_exact_is_caught(rule_id: str) -> None:
     rule = BY_ID[rule_id]

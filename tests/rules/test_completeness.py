@@ -57,7 +57,10 @@ def test_every_topic_has_a_case(rule: Rule) -> None:
 def _exists_below(rule: Rule) -> bool:
     if rule.id in WITHOUT_CASE_BELOW:
         return False
-    return any(s.name in rule.roots and s.since_version < rule.since_opset for s in onnx.defs.get_all_schemas_with_history())
+    return any(
+        s.name in rule.roots and s.since_version < rule.since_opset
+        for s in onnx.defs.get_all_schemas_with_history()
+    )
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.id)
@@ -78,7 +81,9 @@ def test_every_case_stands_in_the_range_that_it_names(rule: Rule) -> None:
 
 
 def test_every_reason_has_a_case() -> None:
-    shown = [reason for path in PATHS.values() for case in fixture_files.read(path) for reason in case.declined]
+    shown = [
+        reason for path in PATHS.values() for case in fixture_files.read(path) for reason in case.declined
+    ]
     missing = {
         f"{where}: {template}"
         for where, template in _templates()
@@ -91,7 +96,8 @@ def test_every_reason_has_a_case() -> None:
 def test_a_large_weight_with_a_second_reader_is_not_copied() -> None:
     numbers = ", ".join(f"{n}.0" for n in range(1, FOLD_SLACK_BYTES // 4 + 2))
     source = parse(
-        f"g (float[1,1,2000] x) => (float[1,1,?] y, float[1,1,?] z) <float[1,1,{FOLD_SLACK_BYTES // 4 + 1}] w = {{{numbers}}}, "
+        f"g (float[1,1,2000] x) => (float[1,1,?] y, float[1,1,?] z) "
+        f"<float[1,1,{FOLD_SLACK_BYTES // 4 + 1}] w = {{{numbers}}}, "
         "float b = {3.0}> { a = Conv(x, w)  y = Mul(a, b)  z = Neg(w) }"
     )
     rule = BY_ID["fuse-mul-into-conv"]

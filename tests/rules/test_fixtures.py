@@ -1,79 +1,110 @@
-"""Every case of every rule's fixture: the graph that the rule makes of it, and that its outputs stay equal.
-
-The numbers come first: no expectation is compared, and none written, before source and result agree.
-"""
+"""Every case of every rule's fixture: the graph that the rule makes of it, with equal outputs."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import fixture_files
-import onnx
 import pytest
 from fixture_files import Case
-from one_rule import BY_ID, apply_rule, refusals
-from onnx_text import canonical, parse, show
-from witnesses import assert_equal_outputs
+from fixture_run import check_case, update_case
+from one_rule import BY_ID
+from onnx_text import canonical, parse
 
-from onnxsim_ci.model import interface_difference, interface_of
-from onnxsim_ci.rewrite import Rule, StopReason
+from onnxsim_ci.analysis import Facts
+from onnxsim_ci.model import Node
+from onnxsim_ci.rewrite import Declined
+from onnxsim_ci.rewrite.contract import Edit, NodeSpec
+from onnxsim_ci.rewrite.contract import replace as replaced
 
 KNOWN_BUGS = {
-    ("eliminate-if", "same_branch_output_twice"): "edits: the second output reads a value that gave its name away",
-    ("convert-reshape-target", "first_opset"): "model: a new integer constant below opset 9 needs IR 4, not a Constant",
+    "eliminate-if-same_branch_output_twice": "edits: an output reads a name that was given away",
+    "convert-reshape-target-first_opset": "model: an integer Constant below opset 9",
 }
 """Cases that fail, with where the bug is; strict, so that a line leaves together with its bug."""
 CASES = [case for path in fixture_files.files() for case in fixture_files.read(path)]
 
 
-def check_case(case: Case, rule: Rule) -> tuple[str, tuple[str, ...]]:
-    """Today's expectation of a case: (text of the result, "" when it is left alone; reasons).
-
-    AssertionError unless source and result are valid and equivalent.
-    """
-    assert case.source.strip(), f"{case.name} has no model"
-    source = parse(case.source)
-    onnx.checker.check_model(source, full_check=True)
-    result, outcome = apply_rule(source, rule)
-    onnx.checker.check_model(result, full_check=True)
-    assert interface_difference(interface_of(source), interface_of(result)) is None
-    assert outcome.stop is StopReason.FIXPOINT
-    evidence = assert_equal_outputs(source, result, rule.result)
-    assert evidence.runs, f"the source ran on no input: {evidence.refused[:3]}"
-    if "symbolic" in case.name:
-        assert len(evidence.sizes) > 1, f"the source ran with one size only: {evidence.refused[:3]}"
-    if outcome.journal.records:
-        assert {record.rule for record in outcome.journal.records} == {rule.id}
-        return show(result), ()
-    assert canonical(result) == canonical(source), "something else than the rule changed the graph"
-    reasons = tuple(refusals(source, rule))
-    assert reasons, "no node of the rule's operators"
-    return "", reasons
-
-
 def parameters() -> list[object]:
     """One parameter a case; known bugs are expected to fail."""
-    return [
-        pytest.param(
-            case,
-            id=f"{case.rule_id}-{case.name}",
-            marks=[pytest.mark.xfail(reason=KNOWN_BUGS[case.rule_id, case.name])]
-            if (case.rule_id, case.name) in KNOWN_BUGS
-            else [],
-        )
-        for case in CASES
-    ]
+    found = []
+    for case in CASES:
+        name = f"{case.rule_id}-{case.name}"
+        marks = [pytest.mark.xfail(reason=KNOWN_BUGS[name])] if name in KNOWN_BUGS else []
+        found.append(pytest.param(case, id=name, marks=marks))
+    return found
 
 
 @pytest.mark.parametrize("case", parameters())
 def test_case(case: Case, request: pytest.FixtureRequest) -> None:
     rule = BY_ID[case.rule_id]
-    becomes, reasons = check_case(case, rule)
     if request.config.getoption("--fixtures-update"):
-        same = becomes and case.becomes and canonical(parse(becomes)) == canonical(parse(case.becomes))
-        if not same and (becomes, reasons) != (case.becomes, case.declined):
-            fixture_files.write(case, becomes, reasons)
+        update_case(case, rule)
         return
+    becomes, reasons = check_case(case, rule)
     assert case.becomes or case.declined, "no expectation yet: run `make fixtures`"
     assert reasons == case.declined
     if becomes:
         assert case.becomes, f"expected to be declined, became\n{becomes}"
         assert canonical(parse(becomes)) == canonical(parse(case.becomes)), f"became\n{becomes}"
+
+
+# ---- the runner itself
+
+TWO_TRANSPOSES = """# merge-transposes
+
+## plain
+A remark stays.
+
+```onnx
+g (float[2,3,5] x) => (float[5,2,3] y) { a = Transpose<perm=[0,2,1]>(x)  y = Transpose<perm=[1,0,2]>(a) }
+```
+declined: yesterday it was
+
+## next_case_stays
+```onnx
+```
+"""
+
+
+def composed_the_wrong_way_round(node: Node, facts: Facts) -> Edit | Declined:
+    inner = node.inputs[0].producer
+    if inner is None:
+        return Declined("no producer")
+    first, second = inner.attribute("perm"), node.attribute("perm")
+    perm = tuple(second[axis] for axis in first)
+    return replaced(node, NodeSpec("Transpose", (inner.inputs[0],), {"perm": perm}, like=node), "wrong")
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "merge_transposes.md"
+    path.write_text(TWO_TRANSPOSES, encoding="utf-8")
+    return path
+
+
+def test_the_expectation_of_a_right_rule_is_written(file: Path) -> None:
+    update_case(fixture_files.read(file)[0], BY_ID["merge-transposes"])
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith(TWO_TRANSPOSES.partition("declined")[0])
+    assert text.endswith("## next_case_stays\n```onnx\n```\n")
+    assert "perm: ints = [2, 0, 1]" in fixture_files.read(file)[0].becomes
+    update_case(fixture_files.read(file)[0], BY_ID["merge-transposes"])
+    assert file.read_text(encoding="utf-8") == text
+
+
+def test_a_wrong_rule_is_not_blessed(file: Path) -> None:
+    wrong = replace(BY_ID["merge-transposes"], propose=composed_the_wrong_way_round)
+    case = fixture_files.read(file)[0]
+    with pytest.raises(Exception, match="differ in dimension"):
+        update_case(case, wrong)
+    untyped = replace(case, source=case.source.replace("float[5,2,3] y", "float[?,?,?] y"))
+    with pytest.raises(AssertionError, match="became"):
+        update_case(untyped, wrong)
+    assert file.read_text(encoding="utf-8") == TWO_TRANSPOSES
+
+
+def test_a_case_without_a_model_fails(file: Path) -> None:
+    with pytest.raises(AssertionError, match="has no model"):
+        update_case(fixture_files.read(file)[1], BY_ID["merge-transposes"])

@@ -1,7 +1,8 @@
 """Fixtures of rules: Markdown files of cases, read and written.
 
-A case is a heading, an ```onnx block, then either `becomes` and a second block, or `declined: reason` lines. Text
-between heading and block is a remark. What stands below the first block is written by `make fixtures`, never by hand.
+A case is a heading, an ```onnx block, then either `becomes` and a second block, or `declined: reason` lines.
+Text between heading and block is a remark. What stands below the first block is written by `make fixtures`,
+never by hand.
 
 Touch: `tools/new_rule.py` writes the first form of such a file.
 """
@@ -72,7 +73,9 @@ def read(path: Path) -> list[Case]:
 def write(case: Case, becomes: str, declined: tuple[str, ...]) -> None:
     """Put today's expectation below the case's first block."""
     text = case.path.read_text(encoding="utf-8")
-    expectation = f"becomes\n```onnx\n{becomes}```\n" if becomes else "".join(f"declined: {r}\n" for r in declined)
+    expectation = (
+        f"becomes\n```onnx\n{becomes}```\n" if becomes else "".join(f"declined: {r}\n" for r in declined)
+    )
     for match in _CASE.finditer(text):
         if match[1] == case.name:
             block = _BLOCK.search(match[2])

@@ -12,7 +12,18 @@ from onnx import ModelProto
 
 from onnxsim_ci.analysis import infer
 from onnxsim_ci.model import build_graph, image_of, load
-from onnxsim_ci.rewrite import FOLD, MERGE_CONSTANTS, MERGE_NODES, RULES, Declined, Level, Outcome, Plan, Rule, selection
+from onnxsim_ci.rewrite import (
+    FOLD,
+    MERGE_CONSTANTS,
+    MERGE_NODES,
+    RULES,
+    Declined,
+    Level,
+    Outcome,
+    Plan,
+    Rule,
+    selection,
+)
 from onnxsim_ci.rewrite import rewrite as run_engine
 from onnxsim_ci.rewrite.rule_step import RuleStep
 from onnxsim_ci.rewrite.workbench import Workbench

@@ -36,7 +36,7 @@ def show(model: ModelProto) -> str:
 
 
 def canonical(model: ModelProto) -> str:
-    """Equal for models that differ in names of nodes and inner values, in how tensors are stored, or in docs only."""
+    """Equal for models that differ in names of nodes and inner values, or in how tensors are stored."""
     copy = ModelProto()
     copy.CopyFrom(model)
     copy.ClearField("producer_name")
@@ -51,7 +51,9 @@ def canonical(model: ModelProto) -> str:
     return str(copy)
 
 
-def _rename(graph: GraphProto | FunctionProto, outer: dict[str, str], own: dict[str, str], count: list[int]) -> None:
+def _rename(
+    graph: GraphProto | FunctionProto, outer: dict[str, str], own: dict[str, str], count: list[int]
+) -> None:
     """Name what `graph` defines in order of definition, initializers first."""
     names = {**outer, **own, "": ""}
 

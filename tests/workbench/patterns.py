@@ -11,6 +11,9 @@ import numpy as np
 from onnx import ValueInfoProto, helper
 from sketch import BOOL, DOUBLE, FLOAT, FLOATS, HALF, INT8, INT32, INT64, INTEGERS, UINT8, Dims, Made, Sketch
 
+FULL = (FLOAT, FLOAT, DOUBLE)
+"""Floats of a pattern with several computations: no half precision, as the runtime computes it in float32 here
+and there, depending on the neighbours."""
 NUMBERS = (*FLOATS, *INTEGERS)
 EVERY = (*NUMBERS, BOOL)
 
@@ -39,7 +42,7 @@ def eliminate_transpose(s: Sketch) -> None:
 
 
 def eliminate_if(s: Sketch) -> None:
-    x = s.source(s.choose(NUMBERS), s.shape())
+    x = s.source(s.choose((*FULL, *INTEGERS)), s.shape())
     condition = s.constant(np.array(s.choose((True, False)))) if not s.maybe(4) else s.input(BOOL, ())
     branches = []
     for name in ("then_branch", "else_branch"):
@@ -62,7 +65,11 @@ def eliminate_if(s: Sketch) -> None:
 def eliminate_cast(s: Sketch) -> None:
     dtype = s.choose((FLOAT, DOUBLE, HALF, INT32, INT64, INT8, UINT8, BOOL))
     x = s.source(dtype, s.shape())
-    to = s.choose((dtype, dtype, dtype, FLOAT, INT64, BOOL)) if dtype == BOOL else s.choose((dtype, dtype, FLOAT))
+    to = (
+        s.choose((dtype, dtype, dtype, FLOAT, INT64, BOOL))
+        if dtype == BOOL
+        else s.choose((dtype, dtype, FLOAT))
+    )
     s.result(s.node("Cast", (x,), to, x.dims, to=to))
 
 
@@ -111,7 +118,9 @@ def eliminate_involution(s: Sketch) -> None:
     s.result(x)
 
 
-def _neutral(s: Sketch, op_types: tuple[str, ...], numbers: tuple[float, ...], kinds: tuple[int, ...]) -> None:
+def _neutral(
+    s: Sketch, op_types: tuple[str, ...], numbers: tuple[float, ...], kinds: tuple[int, ...]
+) -> None:
     x = s.source(s.choose(kinds), s.shape((0, 1, 2, 3)))
     shape: tuple[int, ...] = s.choose(((), (), (1,), (1, 1), (3,), (2, 3), (0,)))
     array = np.full(shape, s.choose(numbers))
@@ -173,7 +182,7 @@ def eliminate_where(s: Sketch) -> None:
 
 def merge_idempotent(s: Sketch) -> None:
     op_type = s.choose(("Relu", "Abs", "Ceil", "Floor", "Round", "Sign"))
-    x = s.source(s.choose((FLOAT, FLOAT, DOUBLE, HALF)), s.shape())
+    x = s.source(s.choose(FULL), s.shape())
     for _ in range(s.choose((2, 2, 3))):
         x = s.node(op_type if not s.maybe(5) else "Neg", (x,), x.dtype, x.dims)
         s.inner(x)
@@ -211,7 +220,9 @@ def eliminate_pad(s: Sketch) -> None:
     pads = [0] * (2 * x.rank)
     if s.maybe(3):
         pads[s.choose(range(len(pads)))] = s.choose((1, -1))
-    s.result(s.node("Pad", (x, s.ints(*pads)), x.dtype, (None,) * x.rank, mode=s.choose(("constant", "edge"))))
+    s.result(
+        s.node("Pad", (x, s.ints(*pads)), x.dtype, (None,) * x.rank, mode=s.choose(("constant", "edge")))
+    )
 
 
 def _reshaped(s: Sketch, x: Made) -> Made:
@@ -230,8 +241,17 @@ def _reshaped(s: Sketch, x: Made) -> Made:
         axis = s.choose(ones)
         dims = (*x.dims[:axis], *x.dims[axis + 1 :])
         return s.node("Squeeze", (x, s.ints(s.choose((axis, axis - x.rank)))), x.dtype, dims)
-    targets: list[tuple[int, ...]] = [(0,) * x.rank, (-1,), (0, -1), (-1, 1), (1, -1), (*((0,) * (x.rank - 1)), -1)]
-    targets += [(count,), (1, count), (count, 1)] * (count > 0) + [(count // 2, 2)] * (count % 2 == 0 and count > 0)
+    targets: list[tuple[int, ...]] = [
+        (0,) * x.rank,
+        (-1,),
+        (0, -1),
+        (-1, 1),
+        (1, -1),
+        (*((0,) * (x.rank - 1)), -1),
+    ]
+    targets += [(count,), (1, count), (count, 1)] * (count > 0) + [(count // 2, 2)] * (
+        count % 2 == 0 and count > 0
+    )
     target = s.choose(targets)
     return s.node("Reshape", (x, s.ints(*target)), x.dtype, (None,) * len(target))
 
@@ -254,7 +274,12 @@ def eliminate_slice(s: Sketch) -> None:
     axis = s.choose(range(x.rank))
     size = x.dims[axis]
     ends = (2**63 - 1, 2**31 - 1, 7, 3, -1, *((size,) if isinstance(size, int) else ()))
-    numbers = (s.choose((0, 0, 0, -9, 1)), s.choose(ends), s.choose((axis, axis - x.rank)), s.choose((1, 1, 1, 2)))
+    numbers = (
+        s.choose((0, 0, 0, -9, 1)),
+        s.choose(ends),
+        s.choose((axis, axis - x.rank)),
+        s.choose((1, 1, 1, 2)),
+    )
     if s.maybe(6):
         numbers = (-1, -(2**31), axis, -1)
     operands = (x, *(s.ints(n) for n in numbers))
@@ -337,7 +362,9 @@ def eliminate_tile(s: Sketch) -> None:
 
 
 def convert_reshape_target(s: Sketch) -> None:
-    x = s.source(s.choose(EVERY), (*(s.choose(("N", "M", 2, 3)) for _ in range(s.choose((1, 2)))), s.choose((4, 6))))
+    x = s.source(
+        s.choose(EVERY), (*(s.choose(("N", "M", 2, 3)) for _ in range(s.choose((1, 2)))), s.choose((4, 6)))
+    )
     last = x.dims[-1]
     assert isinstance(last, int)
     shape = s.node("Shape", (x,), INT64, (x.rank,))
@@ -403,7 +430,9 @@ def _conv(s: Sketch) -> tuple[Made, int]:
         operands.append(s.constant(rng.standard_normal(channels * group), FLOAT))
     op_type = "ConvTranspose" if transposed else "Conv"
     pads = s.choose(((0, 0), (1, 1)))
-    return s.node(op_type, operands, FLOAT, (x.dims[0], channels * group, None), group=group, pads=pads), channels * group
+    return s.node(
+        op_type, operands, FLOAT, (x.dims[0], channels * group, None), group=group, pads=pads
+    ), channels * group
 
 
 def fuse_batchnorm_into_conv(s: Sketch) -> None:
@@ -440,7 +469,15 @@ def fuse_pad_into_conv(s: Sketch) -> None:
     a = s.node("Pad", (x, s.ints(*pads)), FLOAT, (x.dims[0], 2, None))
     s.inner(a)
     weight = np.random.default_rng(s.choose(range(50))).standard_normal((3, 2, 3))
-    s.result(s.node("Conv", (a, s.constant(weight, FLOAT)), FLOAT, (x.dims[0], 3, None), pads=s.choose(((0, 0), (1, 2)))))
+    s.result(
+        s.node(
+            "Conv",
+            (a, s.constant(weight, FLOAT)),
+            FLOAT,
+            (x.dims[0], 3, None),
+            pads=s.choose(((0, 0), (1, 2))),
+        )
+    )
 
 
 def fuse_batchnorm_into_gemm(s: Sketch) -> None:
@@ -450,7 +487,15 @@ def fuse_batchnorm_into_gemm(s: Sketch) -> None:
     operands = [x, s.constant(rng.standard_normal((2, 3) if by_row else (3, 2)), FLOAT)]
     if s.maybe():
         operands.append(s.constant(rng.standard_normal(s.choose(((2,), (1, 2), (), (1,)))), FLOAT))
-    a = s.node("Gemm", operands, FLOAT, (x.dims[0], 2), transB=by_row, alpha=s.choose((1.0, 0.3)), beta=s.choose((1.0, 0.7)))
+    a = s.node(
+        "Gemm",
+        operands,
+        FLOAT,
+        (x.dims[0], 2),
+        transB=by_row,
+        alpha=s.choose((1.0, 0.3)),
+        beta=s.choose((1.0, 0.7)),
+    )
     s.inner(a)
     s.result(_normalized(s, a, 2))
 

@@ -14,8 +14,8 @@ from sketch import BOOL, DOUBLE, FLOAT, INT32, INT64, Dims, Made, Sketch
 
 SEQUENCE = 20
 KINDS = (FLOAT, FLOAT, FLOAT, DOUBLE, INT32, INT64)
-"""No half precision: where the runtime has no kernel for it, it computes in float32 and leaves pairs of casts out, so
-that the bits of a value depend on its readers."""
+"""No half precision: where the runtime has no kernel for it, it computes in float32 and leaves pairs of casts
+out, so that the bits of a value depend on its readers."""
 
 
 def make(seed: int) -> ModelProto | None:
@@ -50,7 +50,9 @@ def _unary(s: Sketch, x: Made) -> Made | None:
 
 def _with_constant(s: Sketch, x: Made) -> Made | None:
     if x.dtype == BOOL:
-        return s.node(s.choose(("And", "Or")), (x, s.constant(np.array(s.choose((True, False))))), BOOL, x.dims)
+        return s.node(
+            s.choose(("And", "Or")), (x, s.constant(np.array(s.choose((True, False))))), BOOL, x.dims
+        )
     shape = s.choose(((), (), (1,), x.dims[-1:] if x.dims and isinstance(x.dims[-1], int) else ()))
     number = s.constant(np.full(shape, s.choose((0.0, -0.0, 1.0, 1.0, 2.0, 3.0))), x.dtype)
     op_types = ("Add", "Sub", "Mul", "Max", "Min")
@@ -73,7 +75,9 @@ def _transpose(s: Sketch, x: Made) -> Made | None:
 
 
 def _reshape(s: Sketch, x: Made) -> Made | None:
-    target: tuple[int, ...] = s.choose(((-1,), (0,) * x.rank, (*(0,) * max(x.rank - 1, 0), -1), (1, -1), (-1, 1)))
+    target: tuple[int, ...] = s.choose(
+        ((-1,), (0,) * x.rank, (*(0,) * max(x.rank - 1, 0), -1), (1, -1), (-1, 1))
+    )
     dims: Dims = tuple(1 if d == 1 else x.dims[a] if d == 0 else None for a, d in enumerate(target))
     return s.node("Reshape", (x, s.ints(*target)), x.dtype, dims)
 
@@ -92,7 +96,11 @@ def _reshape_by_shape(s: Sketch, x: Made) -> Made | None:
 def _unsqueeze(s: Sketch, x: Made) -> Made | None:
     axis = s.choose(range(-x.rank - 1, x.rank + 1))
     place = axis % (x.rank + 1)
-    return s.node("Unsqueeze", (x, s.ints(axis)), x.dtype, (*x.dims[:place], 1, *x.dims[place:])) if x.rank < 5 else None
+    return (
+        s.node("Unsqueeze", (x, s.ints(axis)), x.dtype, (*x.dims[:place], 1, *x.dims[place:]))
+        if x.rank < 5
+        else None
+    )
 
 
 def _squeeze(s: Sketch, x: Made) -> Made | None:
@@ -165,7 +173,12 @@ def _conv(s: Sketch, x: Made) -> Made | None:
     if x.dtype != FLOAT or not isinstance(channels, int):
         return None
     rng = np.random.default_rng(channels)
-    a = s.node("Conv", (x, s.constant(rng.standard_normal((2, channels, 1)), FLOAT)), FLOAT, (x.dims[0], 2, x.dims[2]))
+    a = s.node(
+        "Conv",
+        (x, s.constant(rng.standard_normal((2, channels, 1)), FLOAT)),
+        FLOAT,
+        (x.dims[0], 2, x.dims[2]),
+    )
     if s.maybe():
         return s.node("Mul", (a, s.constant(rng.standard_normal((2, 1)), FLOAT)), FLOAT, a.dims)
     arrays = [rng.standard_normal(2) for _ in range(3)] + [rng.random(2) + 0.1]
@@ -201,7 +214,10 @@ def _loop(s: Sketch, x: Made) -> Made | None:
         helper.make_tensor_value_info(names[1], BOOL, []),
         helper.make_tensor_value_info(names[2], x.dtype, [None] * x.rank),
     ]
-    outputs = [ValueInfoProto(name=go.name), helper.make_tensor_value_info(value.name, x.dtype, [None] * x.rank)]
+    outputs = [
+        ValueInfoProto(name=go.name),
+        helper.make_tensor_value_info(value.name, x.dtype, [None] * x.rank),
+    ]
     outputs[0].CopyFrom(helper.make_tensor_value_info(go.name, BOOL, []))
     graph = helper.make_graph(body.nodes, "body", inputs, outputs, body.initializers)
     count, start = s.constant(np.int64(2)), s.constant(np.array(True))

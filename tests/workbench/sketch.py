@@ -49,7 +49,7 @@ class Sketch:
     Args:
         choose: One element of a sequence, as the driver of the randomness wants.
         opset: Version of the standard operators.
-        tails: Operators that may follow a float result; Reciprocal tells the two zeros apart, but magnifies noise.
+        tails: Operators that may follow a float result; Reciprocal tells zeros apart, but magnifies noise.
     """
 
     def __init__(
@@ -178,7 +178,9 @@ class Sketch:
             outputs = [onnx.ValueInfoProto(name=renamed.get(name, name)) for name in names]
             branches.append(helper.make_graph(nodes, f"b{number}", [], outputs))
         condition = helper.make_tensor_value_info("condition", BOOL, [])
-        chosen = helper.make_node("If", ["condition"], names, then_branch=branches[0], else_branch=branches[1])
+        chosen = helper.make_node(
+            "If", ["condition"], names, then_branch=branches[0], else_branch=branches[1]
+        )
         return [chosen], [condition, *self.inputs]
 
 

@@ -1,7 +1,8 @@
 """Let the readers of a Where of floats whose condition is always true read the first operand.
 
-The operator's text says that the elements are copies; ONNX Runtime 1.32 computes them and turns -0 into +0, so the
-class is ROUNDING. Declined when the condition is mixed, and when the result is larger than the operand.
+The operator's text says that the elements are copies; ONNX Runtime 1.32 computes them and turns -0 into +0,
+so the class is ROUNDING. Declined when the condition is mixed, and when the result is larger than the
+operand.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/elementwise/eliminate_float_where.md; then `make docs`.

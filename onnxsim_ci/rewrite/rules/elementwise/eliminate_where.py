@@ -1,8 +1,8 @@
 """Let the readers of a Where with a constant condition read the operand that it always picks.
 
-Every element comes from that operand, so they are copies. Declined when the condition is mixed, when the result
-is larger than the operand (Where broadcasts all three), and for floats picked by true: ONNX Runtime 1.32 turns
--0 of that operand into +0, so `eliminate-float-where` has them.
+Every element comes from that operand, so they are copies. Declined when the condition is mixed, when the
+result is larger than the operand (Where broadcasts all three), and for floats picked by true: ONNX Runtime
+1.32 turns -0 of that operand into +0, so `eliminate-float-where` has them.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/elementwise/eliminate_where.md; then `make docs`.

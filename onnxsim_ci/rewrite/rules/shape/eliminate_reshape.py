@@ -1,8 +1,8 @@
 """Drop a Reshape, Flatten, Squeeze or Unsqueeze whose result has the shape of its input.
 
 All four keep the elements in order, so equal shapes mean equal tensors, empty ones included.
-For Reshape one pair of dims may be equal by the dim names of the inputs alone: other sizes would change the
-number of elements and fail.
+All sizes but one proven equal, and at least 1, are enough: with another size there the number of elements
+would differ and the operator fail.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/eliminate_reshape.md; then `make docs`.
@@ -11,7 +11,7 @@ Touch: tests/rules/shape/eliminate_reshape.md; then `make docs`.
 from __future__ import annotations
 
 from onnxsim_ci.analysis import Facts
-from onnxsim_ci.analysis.dim import is_positive
+from onnxsim_ci.analysis.dim import Shape, is_positive
 from onnxsim_ci.model import Node, Value
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, ResultClass, Rule, replace
 
@@ -25,23 +25,16 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         return Declined("the shape of {0!r} or of the result is not known", source)
     if before == after:
         return replace(node, source, "the result has the shape of the input")
-    return _by_claim(node, facts, source, result)
+    return _by_count(node, source, before, after)
 
 
-def _by_claim(node: Node, facts: Facts, source: Value, result: Value) -> Edit | Declined:
-    before, after = facts.shape(source), facts.shape(result)
-    assert before is not None
-    assert after is not None
-    if node.op_type != "Reshape" or len(before) != len(after):
+def _by_count(node: Node, source: Value, before: Shape, after: Shape) -> Edit | Declined:
+    others = [a for a, b in zip(before, after, strict=False) if a == b]
+    if len(before) != len(after) or len(others) != len(before) - 1:
         return Declined("the result may have another shape than {0!r}", source)
-    pairs = [(a, b) for a, b in zip(before, after, strict=True) if a != b]
-    if len(pairs) != 1 or not facts.claimed_equal(*pairs[0]):
-        return Declined("the result may have another shape than {0!r}", source)
-    if not all(is_positive(a) for a, b in zip(before, after, strict=True) if a == b):
-        return Declined("{0!r} may be empty, then other sizes fit too", source)
-    return replace(
-        node, source, f"the result has the shape of the input; assumed: {facts.assumed(*pairs[0])}"
-    )
+    if not all(is_positive(size) for size in others):
+        return Declined("{0!r} may be empty, then any size fits", source)
+    return replace(node, source, "all sizes but one are the input's, and so is their product")
 
 
 RULE = Rule(
