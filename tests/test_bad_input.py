@@ -115,21 +115,31 @@ def command(folder: Path) -> Iterator[Command]:
             running.append(process)
             if after_start is not None:
                 after_start(process.pid)
-            _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        return Ended(
-            process.returncode,
-            out.read_text(),
-            err.read_text(),
-            usage.ru_maxrss * 1024,
-            time.monotonic() - begin,
-        )
+            peak = 0
+            while process.poll() is None:
+                peak = max(peak, peak_of(process.pid))
+                time.sleep(0.005)
+        seconds = time.monotonic() - begin
+        return Ended(process.returncode, out.read_text(), err.read_text(), peak, seconds)
 
     yield run
     for process in running:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+def peak_of(pid: int) -> int:
+    """Largest resident memory so far of the process or of one of its children.
+
+    The figure of wait4 counts the pages of this process too, from before the other program was loaded.
+    """
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+        own = next((int(s.split()[1]) * 1024 for s in status.splitlines() if s.startswith("VmHWM:")), 0)
+        return max([own, *(peak_of(child) for child in _children(pid))])
+    except OSError:
+        return 0
 
 
 def listing(folder: Path) -> list[str]:

@@ -7,7 +7,7 @@ House: analysis. May import model and onnx.
 Touch: callers import names from this package, not from its modules.
 """
 
-from onnxsim_ci.analysis.axes import axis_symbol, is_anonymous
+from onnxsim_ci.analysis.axes import axis_symbol, claim_of, is_anonymous
 from onnxsim_ci.analysis.content import CONTENT_LIMIT, Content
 from onnxsim_ci.analysis.dim import (
     Dim,
@@ -56,6 +56,7 @@ __all__ = [
     "broadcast_dim",
     "broadcast_shapes",
     "ceildiv",
+    "claim_of",
     "claimed",
     "difference",
     "evaluate",

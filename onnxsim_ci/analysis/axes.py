@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from onnxsim_ci.analysis.dim import Symbolic, symbol
+from onnxsim_ci.analysis.dim import Dim, Symbolic, symbol
 
 if TYPE_CHECKING:
     from onnxsim_ci.model import Scope, Value
@@ -49,3 +49,11 @@ def _scope_prefix(scope: Scope) -> str:
 
 def _quoted(name: str) -> str:
     return name if _PLAIN.fullmatch(name) else repr(name)
+
+
+def claim_of(dim: Dim) -> str | None:
+    """The dim name of the model's inputs that `dim` is; None when it is no single size of an input."""
+    if isinstance(dim, int) or len(dim.terms) != 1:
+        return None
+    coefficient, monomial = dim.terms[0]
+    return (monomial[0].claim or None) if coefficient == 1 and len(monomial) == 1 else None

@@ -30,8 +30,8 @@ _ATTEMPTS: tuple[dict[str, bool], ...] = (
 )
 """Ways to run the inference, from the most to the least demanding.
 
-Never with `data_prop`: it computes rank-1 contents of any size (onnx 1.23.2: 8 GB for the 186 bytes of
-ConstantOfShape([2**28]) and Mul), and our own transfer functions find the same (217 corpus models: no node more).
+Never with `data_prop`: it computes rank-1 contents of any size (onnx 1.23.2: 8 GB for 186 bytes of
+ConstantOfShape([2**28]) and Mul), and our own transfer functions find the same on 217 real models.
 """
 NOT_A_TENSOR = -1
 _UNKNOWN_TYPE = "expected to have type but instead is null"

@@ -23,7 +23,7 @@ from onnxsim_ci.api.validation import refuse_broken, refuse_if_not_runnable
 from onnxsim_ci.cache import Known, ResultsCache, default_cache
 from onnxsim_ci.equivalence import Verdict
 from onnxsim_ci.model import build_graph, load, save_beside
-from onnxsim_ci.rewrite import Journal, Plan, resting_collector
+from onnxsim_ci.rewrite import Journal, Plan, ValueInfos, resting_collector
 from onnxsim_ci.runtime import warm_up
 
 if TYPE_CHECKING:
@@ -183,7 +183,8 @@ def _settled(policy: Policy, proto: ModelProto) -> Policy:
 def _within_growth(source: Source, plan: Plan, policy: Policy) -> Candidate:
     """The result, made again with ever less folding while it is larger than the policy allows."""
     limit = policy.simplify.max_growth.limit(source.statistics.total_bytes)
-    tight = replace(plan, fold_slack_bytes=0)
+    keeps = ValueInfos.KEEP if plan.value_info is ValueInfos.ADD else plan.value_info
+    tight = replace(plan, fold_slack_bytes=0, value_info=keeps)
     unfused = replace(tight, skip=tight.skip | {"conv", "matmul"})
     for attempt in (plan, tight, unfused, replace(unfused, fold=False)):
         candidate = make_candidate(source, attempt)

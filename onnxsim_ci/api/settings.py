@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from onnxsim_ci.equivalence import ProofSettings
 from onnxsim_ci.model import Limits
-from onnxsim_ci.rewrite import Level, Plan
+from onnxsim_ci.rewrite import Level, Plan, ValueInfos
 
 if TYPE_CHECKING:
     from onnxsim_ci.policy import Policy
@@ -35,6 +35,7 @@ def plan_of(policy: Policy, refused: frozenset[str] = frozenset()) -> Plan:
         fold_work=policy.limits.fold_work,
         subgraphs=simplify.subgraphs,
         keep=tuple(simplify.keep),
+        value_info=ValueInfos(simplify.value_info),
     )
 
 

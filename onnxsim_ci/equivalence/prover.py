@@ -64,9 +64,7 @@ class Prover:
             verdict = self._judge(Subject(result, self._bench), edits)
         except TimeIsUp:
             limit = self._settings.timeout_seconds
-            verdict = Verdict(
-                verdict="not run", reason=f"time limit: the proof took longer than {limit:.0f} s"
-            )
+            verdict = Verdict(verdict="not run", reason=f"time limit: the proof took longer than {limit:g} s")
         evidence = replace(
             verdict.evidence,
             seed=self._settings.seed,

@@ -27,6 +27,7 @@ from onnxsim_ci.model.statistics import Statistics, all_graphs, statistics_of, s
 from onnxsim_ci.model.tensors import element_type, numpy_dtype, stored_bytes, tensor_from_array
 from onnxsim_ci.model.text import canonical_text
 from onnxsim_ci.model.validity import check_content, checker_problem
+from onnxsim_ci.model.value_infos import add_value_infos, strip_value_infos
 from onnxsim_ci.model.weights import Weights
 from onnxsim_ci.model.writeback import write_back
 
@@ -45,6 +46,7 @@ __all__ = [
     "Statistics",
     "Value",
     "Weights",
+    "add_value_infos",
     "all_graphs",
     "attribute_value",
     "build_graph",
@@ -66,6 +68,7 @@ __all__ = [
     "serialized_bytes",
     "statistics_of",
     "stored_bytes",
+    "strip_value_infos",
     "subgraphs",
     "tensor_from_array",
     "write_back",

@@ -15,16 +15,16 @@ from collections.abc import Iterator
 from onnx import ModelProto
 
 from onnxsim_ci.analysis import infer, is_complete
-from onnxsim_ci.model import Graph, Node, Scope, Weights, write_back
+from onnxsim_ci.model import Graph, Node, Scope, Weights, add_value_infos, strip_value_infos, write_back
 from onnxsim_ci.rewrite.contract import Rule
 from onnxsim_ci.rewrite.fold_step import FoldStep
 from onnxsim_ci.rewrite.merge_step import MergeStep
 from onnxsim_ci.rewrite.outcome import Outcome, StopReason
-from onnxsim_ci.rewrite.plan import Plan
+from onnxsim_ci.rewrite.plan import Plan, ValueInfos
 from onnxsim_ci.rewrite.ranking import rank_nodes
 from onnxsim_ci.rewrite.rule_step import RuleStep
 from onnxsim_ci.rewrite.selection import selected_rules
-from onnxsim_ci.rewrite.value_infos import keep_info
+from onnxsim_ci.rewrite.value_infos import described, keep_info
 from onnxsim_ci.rewrite.workbench import Workbench
 
 ROUNDS = 4
@@ -97,8 +97,12 @@ class Run:
 
     def write_back(self, *, is_last: bool) -> None:
         """Bring the messages up to date; value_info waits for the last time."""
-        if write_back(self.graph, self.model, keep_info if is_last else None):
-            self.bench.changed = True
+        changed = write_back(self.graph, self.model, keep_info if is_last else None)
+        if is_last and self.plan.value_info is ValueInfos.ADD:
+            changed = add_value_infos(self.graph, described) or changed
+        elif is_last and self.plan.value_info is ValueInfos.STRIP:
+            changed = strip_value_infos(self.graph) or changed
+        self.bench.changed = self.bench.changed or changed
 
     def settle(self) -> None:
         """Visit whatever is queued or touched by a change, until nothing is left."""

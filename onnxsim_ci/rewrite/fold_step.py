@@ -40,7 +40,7 @@ class FoldStep:
         if array is None or not self.bench.allow():
             return False
         label_value = output.name
-        self.bench.editor.start()
+        self.bench.begin(node)
         self.bench.editor.detach_and_hold(node, output, array)
         self.bench.note(FOLD, node, label_value, "its content follows from shapes and constants")
         return True
@@ -62,7 +62,7 @@ class FoldStep:
                 continue
             if not self.bench.allow():
                 return
-            self.bench.editor.start()
+            self.bench.begin(node)
             name = next(iter(arrays)).name
             for value, array in arrays.items():
                 self.bench.editor.detach_and_hold(node, value, array)

@@ -36,7 +36,7 @@ class MergeStep:
             pairs.append((old, new))
         if not pairs or not self.bench.allow():
             return
-        self.bench.editor.start()
+        self.bench.begin(drop)
         label = pairs[0][0].name
         for old, new in pairs:
             self.bench.editor.redirect(old, new)
@@ -53,7 +53,7 @@ class MergeStep:
             return
         producer = value.producer
         root = producer if producer is not None else next(iter(value.uses))
-        self.bench.editor.start()
+        self.bench.begin(root)
         self.bench.editor.early(known)
         self.bench.editor.redirect(value, known)
         self.bench.note(MERGE_CONSTANTS, root, value.name, f"it has the bytes of {known.name}")

@@ -7,11 +7,23 @@ Touch: `api.py` compiles a policy into this.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from onnxsim_ci.rewrite.contract import Level
 
 FOLD_SLACK_BYTES = 4096
 """How much larger than what it frees one fold may be; the whole file is compared after saving."""
+
+
+class ValueInfos(Enum):
+    """What happens to the value_info of a model."""
+
+    KEEP = "keep"
+    """Entries of surviving values stay, unless facts contradict them."""
+    ADD = "add"
+    """As keep, and every proven shape is added."""
+    STRIP = "strip"
+    """All entries go."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +42,7 @@ class Plan:
         fold_work: Elements that all folds of the run may read and write.
         subgraphs: Whether bodies of If, Loop, Scan and local functions are rewritten.
         keep: Names of values that must survive.
+        value_info: What happens to the entries of inner values.
         limit: Apply only the first `limit` edits; None for all.
         visits: How often a node may be looked at on average before the run stops.
     """
@@ -45,5 +58,6 @@ class Plan:
     fold_work: int = 10_000_000_000
     subgraphs: bool = True
     keep: tuple[str, ...] = ()
+    value_info: ValueInfos = ValueInfos.KEEP
     limit: int | None = None
     visits: int = 200

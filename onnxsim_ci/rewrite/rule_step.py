@@ -61,7 +61,7 @@ class RuleStep:
         """Carry out an edit; a rule that does not lower the node count as it says is tried no more."""
         value = _first_value(node, edit)
         editor = self.bench.editor
-        editor.start()
+        self.bench.begin(node)
         editor.apply(node, edit)
         spliced = edit.splice is not None
         if not spliced and (

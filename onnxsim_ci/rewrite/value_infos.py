@@ -1,6 +1,6 @@
-"""Which value_info entries of a model survive.
+"""Which value_info entries of a model survive, and what new ones say.
 
-House: rewrite. May import model.
+House: rewrite. May import analysis and model.
 Touch: `model/writeback.py` asks.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from onnx import ValueInfoProto
 
+from onnxsim_ci.analysis import Dim, claim_of
 from onnxsim_ci.model import Value
 
 
@@ -27,3 +28,14 @@ def keep_info(value: Value, info: ValueInfoProto) -> bool:
         not d.HasField("dim_value") or not isinstance(known, int) or d.dim_value == known
         for d, known in zip(dims, value.shape, strict=True)
     )
+
+
+def described(value: Value) -> tuple[int, tuple[int | str | None, ...]] | None:
+    """Element type and dims of a tensor whose shape is proven; a dim is named when it is that of an input."""
+    if value.dtype <= 0 or value.shape is None:
+        return None
+    return value.dtype, tuple(_dim(d) for d in value.shape)
+
+
+def _dim(dim: Dim) -> int | str | None:
+    return dim if isinstance(dim, int) else claim_of(dim)

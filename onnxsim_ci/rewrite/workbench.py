@@ -34,6 +34,7 @@ class Workbench:
         self.worklist = Worklist()
         self.stop = StopReason.FIXPOINT
         self.changed = False
+        self.label = ""
         self._opaque_calls = opaque_functions(graph)
 
     def keeps(self, node: Node) -> bool:
@@ -51,10 +52,15 @@ class Workbench:
             return False
         return True
 
+    def begin(self, root: Node) -> None:
+        """Start an edit at `root`; its label is taken now, while its outputs are its own."""
+        self.label = root.label
+        self.editor.start()
+
     def drop_unused(self, node: Node) -> None:
         """Remove a node that nothing reads."""
         if not self.keeps(node):
-            self.editor.start()
+            self.begin(node)
             self.editor.drop(node)
             self.finish()
 
@@ -81,7 +87,7 @@ class Workbench:
             rule=rule,
             result=result,
             scope=root.scope.path,
-            node=root.label,
+            node=self.label,
             value=value,
             why=why,
             added=tuple(self.editor.added),

@@ -1,7 +1,7 @@
 """Quiet sessions of ONNX Runtime whose settings make two models comparable.
 
 Prepacking is off by default: it copies mapped weights into anonymous memory and changes the bits of
-40 % of the outputs (50 models, onnxruntime 1.32). The memory arena is off, so that memory falls back
+60 % of the outputs (50 models, onnxruntime 1.32). The memory arena is off, so that memory falls back
 after a run. Overrides replace constants by name without copying the model; onnxruntime 1.32 honours
 them for initializers (external ones too) and Constant nodes, in subgraphs as well.
 

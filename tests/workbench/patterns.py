@@ -12,8 +12,7 @@ from onnx import ValueInfoProto, helper
 from sketch import BOOL, DOUBLE, FLOAT, FLOATS, HALF, INT8, INT32, INT64, INTEGERS, UINT8, Dims, Made, Sketch
 
 FULL = (FLOAT, FLOAT, DOUBLE)
-"""Floats of a pattern with several computations: no half precision, as the runtime computes it in float32 here
-and there, depending on the neighbours."""
+"""Floats of a pattern with several computations: in half precision the runtime rounds only here and there."""
 NUMBERS = (*FLOATS, *INTEGERS)
 EVERY = (*NUMBERS, BOOL)
 
