@@ -54,8 +54,9 @@ class Source:
         self.loaded = loaded
         self.policy = policy
         self.statistics = statistics_of(loaded.proto, loaded.size)
+        in_place = self._changes_in_place
         first = self._ordered(loaded.proto)
-        self.is_ordered = first is not loaded.proto or self._changes_in_place
+        self.is_ordered = first is not loaded.proto or in_place
         self.interface: Interface = interface_of(first)
         self._base = first.SerializeToString() if self.is_ordered else None
         index = graph if graph is not None and not self.is_ordered else build_graph(first)

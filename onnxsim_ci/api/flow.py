@@ -19,10 +19,11 @@ from onnx import ModelProto
 from onnxsim_ci.api.candidate import Candidate, Source, make_candidate
 from onnxsim_ci.api.proving import Proven, prove
 from onnxsim_ci.api.settings import limits_of, plan_of, proof_settings_of
-from onnxsim_ci.api.validation import refuse_broken, refuse_if_not_runnable
+from onnxsim_ci.api.validation import refuse_broken, refuse_if_not_runnable, refuse_unknown_inputs
 from onnxsim_ci.cache import Known, ResultsCache, default_cache
 from onnxsim_ci.equivalence import Verdict
-from onnxsim_ci.model import build_graph, load, save_beside
+from onnxsim_ci.errors import BadInput
+from onnxsim_ci.model import Graph, LoadedModel, build_graph, load, save_beside
 from onnxsim_ci.rewrite import Journal, Plan, ValueInfos, resting_collector
 from onnxsim_ci.runtime import warm_up
 
@@ -119,7 +120,8 @@ def _simplify(
     loaded = load(model, limits_of(policy))
     chosen = _settled(policy, loaded.proto)
     clock.lap("load")
-    graph = build_graph(loaded.proto)
+    refuse_unknown_inputs(loaded, chosen.verify.shapes, "verify.shapes")
+    graph = _index(loaded)
     refuse_broken(loaded, graph, limits_of(chosen))
     is_known = loaded.path is not None and not store.is_empty()
     known = store.read(loaded.sha256).refusals if is_known else ()
@@ -130,6 +132,15 @@ def _simplify(
         refuse_if_not_runnable(load(loaded.path or bytes(loaded.buffer)), first.outcome.problem)
     clock.lap("rewrite")
     return first, chosen, known
+
+
+def _index(loaded: LoadedModel) -> Graph:
+    """The index of a model; what is wrong with its names is said with the file's name."""
+    try:
+        return build_graph(loaded.proto)
+    except BadInput as error:
+        error.where = error.where or str(loaded.path or "the model")
+        raise
 
 
 def _conclude(  # noqa: PLR0913, PLR0917 - the end of a run needs all that it gathered

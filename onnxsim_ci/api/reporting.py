@@ -103,7 +103,7 @@ def describe(run: Run) -> Report:
         preset=run.policy.preset,
         assumptions=assumptions(journal.records),
         rules=rule_uses(journal.records),
-        removed_names={name: stands or None for name, stands in journal.survivors.items()},
+        removed_names={name: journal.survivor_of(name) for name in journal.survivors},
         refusals=tuple(Refusal(rule=rule, reason=reason) for rule, reason in refusals),
         seconds=run.seconds,
     )

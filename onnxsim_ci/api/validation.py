@@ -9,8 +9,11 @@ Touch: `model/validity.py` holds the checks that need no runtime.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from onnxsim_ci.errors import BadInput
 from onnxsim_ci.model import Graph, Limits, LoadedModel, check_content, checker_problem, image_of
+from onnxsim_ci.model.ordered import nearest_name
 from onnxsim_ci.runtime import ModelImage, RuntimeRefusal, open_session
 
 NO_KERNEL = ("is not a registered function/op", "No Op registered for")
@@ -30,6 +33,19 @@ def refuse_broken(loaded: LoadedModel, graph: Graph, limits: Limits) -> None:
     problem = checker_problem(loaded.proto)
     if problem is not None:
         refuse_if_not_runnable(loaded, problem)
+
+
+def refuse_unknown_inputs(loaded: LoadedModel, names: Iterable[str], key: str) -> None:
+    """Shapes in the policy must be of inputs that the model has.
+
+    Raises:
+        BadInput: With the nearest name.
+    """
+    known = [i.name for i in loaded.proto.graph.input]
+    for name in names:
+        if name and name not in known:
+            where = str(loaded.path) if loaded.path else "the model"
+            raise BadInput(f"{where}: {key} names {name!r}, which is no input{nearest_name(name, known)}")
 
 
 def refuse_if_not_runnable(loaded: LoadedModel, problem: str) -> None:

@@ -226,6 +226,11 @@ class Scope:
         return self.proto.initializer if isinstance(self.proto, GraphProto) else ()
 
     @property
+    def sparse_count(self) -> int:
+        """Number of sparse initializers."""
+        return len(self.proto.sparse_initializer) if isinstance(self.proto, GraphProto) else 0
+
+    @property
     def key(self) -> tuple[str, str, str]:
         """Domain, name and overload of a function, as `Node.key` of its calls; empty for graphs."""
         proto = self.proto

@@ -41,8 +41,14 @@ def hold_constant(value: Value, array: np.ndarray[Any, Any]) -> None:
     value.dtype = element_type(array.dtype)
     value.shape = tuple(array.shape)
     value.content = None
-    if scope.is_function or (value.pins and scope.opset):  # without the default domain there is no Constant
+    if scope.is_function or (value.pins and may_hold_in_node(value)):
         hold_in_node(value)
+
+
+def may_hold_in_node(value: Value) -> bool:
+    """True when the opset has a Constant node for this constant; before version 9 only for floats."""
+    opset = value.scope.opset
+    return opset >= 9 or (opset > 0 and value.data is not None and value.data.dtype.kind == "f")
 
 
 def hold_in_node(value: Value) -> None:

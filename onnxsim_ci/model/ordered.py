@@ -32,7 +32,7 @@ def set_input_shapes(model: ModelProto, shapes: Mapping[str, Sequence[int]]) -> 
         if info is None and not name:
             raise BadInput(f"a shape is given without a name, but the model has {len(inputs)} inputs")
         if info is None:
-            raise BadInput(f"the model has no input {name!r}{_nearest(name, inputs)}")
+            raise BadInput(f"the model has no input {name!r}{nearest_name(name, inputs)}")
         bound.update(_set_dims(info, dims))
     if bound:
         bind_symbols(model, bound)
@@ -75,7 +75,7 @@ def bind_symbols(model: ModelProto, sizes: Mapping[str, int]) -> None:
         if name not in names and not any(
             d.dim_value == sizes[name] for i in model.graph.input for d in i.type.tensor_type.shape.dim
         ):
-            raise BadInput(f"no input has a dimension named {name!r}{_nearest(name, names)}")
+            raise BadInput(f"no input has a dimension named {name!r}{nearest_name(name, names)}")
     for info in (*model.graph.input, *model.graph.output):
         for dim in info.type.tensor_type.shape.dim:
             if dim.dim_param in sizes:
@@ -96,7 +96,7 @@ def drop_outputs(model: ModelProto, names: Sequence[str]) -> None:
     outputs = {o.name: o for o in model.graph.output}
     for name in names:
         if name not in outputs:
-            raise BadInput(f"the model has no output {name!r}{_nearest(name, outputs)}")
+            raise BadInput(f"the model has no output {name!r}{nearest_name(name, outputs)}")
     kept = [o for o in model.graph.output if o.name not in set(names)]
     if not kept:
         raise BadInput("dropping these outputs would leave the model without any")
@@ -134,7 +134,7 @@ def convert_opset(model: ModelProto, version: int) -> ModelProto:
         raise BadInput(f"the model cannot be converted to opset {version}: {first}") from error
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def nearest_name(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'x'?`, whatever the case of the letters; empty when nothing is near."""
     spelled = {n.lower(): n for n in reversed(list(known))}
     close = get_close_matches(name.lower(), spelled, n=1)

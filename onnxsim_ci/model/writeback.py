@@ -13,7 +13,7 @@ from onnx import FunctionProto, GraphProto, ModelProto, TensorProto, ValueInfoPr
 
 from onnxsim_ci.model.build import IR_WITHOUT_INPUT_INITIALIZERS
 from onnxsim_ci.model.graph import GRAPH, GRAPHS, Graph, Node, Scope, Value
-from onnxsim_ci.model.mutation import hold_in_node
+from onnxsim_ci.model.mutation import hold_in_node, may_hold_in_node
 from onnxsim_ci.model.tensors import tensor_from_array
 
 SMALL_CONSTANT_BYTES = 1024
@@ -59,7 +59,7 @@ def settle_early_ir(graph: Graph, model: ModelProto) -> None:
     if not fresh:
         return
     is_replaced = any(v.tensor is not None and not v.is_read for v in root.inputs)
-    if not is_replaced and all(v.data is not None and v.data.nbytes <= SMALL_CONSTANT_BYTES for v in fresh):
+    if not is_replaced and all(_is_small(v) for v in fresh):
         _hold_in_nodes(root)
         return
     graph.ir_version = model.ir_version = IR_WITHOUT_INPUT_INITIALIZERS
@@ -70,6 +70,10 @@ def settle_early_ir(graph: Graph, model: ModelProto) -> None:
     root.inputs = [v for v in root.inputs if v.name not in constants]
     for name in constants:
         root.values[name].is_input = False
+
+
+def _is_small(value: Value) -> bool:
+    return value.data is not None and value.data.nbytes <= SMALL_CONSTANT_BYTES and may_hold_in_node(value)
 
 
 def _hold_in_nodes(scope: Scope) -> None:

@@ -38,4 +38,6 @@ def refusals_of(
                 answer = rule.propose(node, bench.facts)
                 if isinstance(answer, Declined):
                     found.append((rule.id, node.label, answer.reason))
+                elif not bench.editor.can_apply(answer):
+                    found.append((rule.id, node.label, "a name of the interface would be lost"))
     return found

@@ -24,7 +24,7 @@ from onnxsim_ci.rewrite.plan import Plan, ValueInfos
 from onnxsim_ci.rewrite.ranking import rank_nodes
 from onnxsim_ci.rewrite.rule_step import RuleStep
 from onnxsim_ci.rewrite.selection import selected_rules
-from onnxsim_ci.rewrite.value_infos import described, keep_info
+from onnxsim_ci.rewrite.value_infos import contradicted_output, described, keep_info
 from onnxsim_ci.rewrite.workbench import Workbench
 
 ROUNDS = 4
@@ -52,7 +52,7 @@ class Run:
 
     def run(self) -> Outcome:
         """Both passes to their fixed points, with inference again while shapes are missing."""
-        problem = infer(self.graph, self.model).problem
+        problem = infer(self.graph, self.model).problem or contradicted_output(self.graph)
         journal = self.bench.journal
         if self.plan.level is not None and not len(self.model.training_info):
             exact = selected_rules(self.plan, exact_only=True)
@@ -119,9 +119,11 @@ class Run:
 
     def scopes(self) -> Iterator[Scope]:
         """The scopes that the plan allows to change."""
-        for scope in self.graph.scopes():
-            if self.plan.subgraphs or (scope.parent is None and not scope.is_function):
-                yield scope
+        return (s for s in self.graph.scopes() if self.is_open(s))
+
+    def is_open(self, scope: Scope) -> bool:
+        """True when the plan allows to change this scope."""
+        return self.plan.subgraphs or (scope.parent is None and not scope.is_function)
 
     def seed_all(self) -> None:
         """Merge equal initializers, and queue every node in order."""
@@ -144,6 +146,8 @@ class Run:
             self.bench.stop = StopReason.VISITS
         if not is_read(node):
             self.bench.drop_unused(node)
+        elif not self.is_open(node.scope):
+            return
         elif node.op_type == "Constant" and not node.domain:
             if node.outputs[0] is not None:
                 self.merges.merge_constant(node.outputs[0])

@@ -60,6 +60,9 @@ class Editor:
 
     def can_apply(self, edit: Edit) -> bool:
         """False when a replaced value must keep its name and its replacement cannot take it."""
+        named = [operand for old, operand in edit.replace if old.pins and isinstance(operand, Value)]
+        if len(set(named)) < len(named):
+            return False
         return all(self._can_replace(old, operand) for old, operand in edit.replace)
 
     def _can_replace(self, old: Value, new: Operand) -> bool:
@@ -241,29 +244,27 @@ class Editor:
 
     def drop(self, node: Node) -> None:
         """Remove `node` and every producer that nothing reads any more."""
+        self.sweep(self._remove(node))
+
+    def _remove(self, node: Node) -> list[Value]:
+        """Take out one node. Returns: the values that lost a reader."""
         if node.op_type != "Constant" or node.domain:
             self.node_delta -= 1 + sum(count_nodes(s) for s in node.subgraphs)
-        for output in node.outputs:
-            if output is not None and output.producer is node:
-                self.gone.append((output.name, ""))
-        self.sweep(remove_node(node))
+        self.gone += [(v.name, "") for v in node.outputs if v is not None and v.producer is node]
+        return remove_node(node)
 
     def sweep(self, values: list[Value]) -> None:
-        """Values that lost a reader: drop their producers when dead, look again at the readers left."""
+        """Values that lost a reader: drop their producers when dead, look again at the one reader left."""
         stack = list(values)
         while stack:
             value = stack.pop()
             producer = value.producer
-            if not value.is_read:
-                if producer is not None:
-                    self.touched.append(producer)
-                    if producer.is_alive and self._is_dead(producer):
-                        if producer.op_type != "Constant" or producer.domain:
-                            self.node_delta -= 1 + sum(count_nodes(s) for s in producer.subgraphs)
-                        stack += remove_node(producer)
-                        self.gone.append((value.name, ""))
-            elif len(value.uses) == 1:
-                self.touched += value.uses
+            if value.is_read:
+                self.touched += value.uses if len(value.uses) == 1 else ()
+            elif producer is not None and producer.is_alive:
+                self.touched.append(producer)
+                if self._is_dead(producer):
+                    stack += self._remove(producer)
 
     def _drop_if_dead(self, node: Node) -> None:
         if node.is_alive and self._is_dead(node):
@@ -284,10 +285,14 @@ class Editor:
         self.touched += nodes
         self.fresh += constants
         root.subgraphs = tuple(s for s in root.subgraphs if s is not body)
-        for old, new in zip(list(root.outputs), results, strict=False):
+        renamed: dict[Value, Value] = {}
+        for old, result in zip(list(root.outputs), results, strict=False):
             if old is None or not old.is_read:
                 continue
+            new = renamed.get(result, result)
             if self._can_replace(old, new):
+                if old.pins:
+                    renamed[result] = old
                 self.redirect(old, new)
             else:
                 self._detach(old)

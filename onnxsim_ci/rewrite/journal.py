@@ -56,6 +56,14 @@ class Journal:
         """True when no record promises less than equal bits."""
         return all(r.result is ResultClass.EXACT for r in self.records)
 
+    def survivor_of(self, name: str) -> str | None:
+        """The value that stands for a removed one in the end; None when there is none."""
+        seen: set[str] = set()
+        while name in self.survivors and name not in seen:
+            seen.add(name)
+            name = self.survivors[name]
+        return name or None
+
     def counts(self) -> dict[str, int]:
         """Edits by rule, most frequent first."""
         return dict(Counter(r.rule for r in self.records).most_common())

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from onnxsim_ci.model import Node, Value, Weights, tensor_from_array
+from onnxsim_ci.model.weights import same_bytes
 from onnxsim_ci.model.wire import span_of
 
 COMMUTATIVE = frozenset({"Add", "Mul", "And", "Or", "Xor", "Equal", "BitwiseAnd", "BitwiseOr", "BitwiseXor"})
@@ -102,4 +103,4 @@ class Numbering:
             span = span_of(first.tensor)
             if span is not None and span == span_of(second.tensor):
                 return True
-        return memoryview(self._raw(first)) == memoryview(self._raw(second))
+        return same_bytes(self._raw(first), self._raw(second))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from onnx import ValueInfoProto
 
 from onnxsim_ci.analysis import Dim, claim_of
-from onnxsim_ci.model import Value
+from onnxsim_ci.model import Graph, Value
 
 
 def keep_info(value: Value, info: ValueInfoProto) -> bool:
@@ -39,3 +39,15 @@ def described(value: Value) -> tuple[int, tuple[int | str | None, ...]] | None:
 
 def _dim(dim: Dim) -> int | str | None:
     return dim if isinstance(dim, int) else claim_of(dim)
+
+
+def contradicted_output(graph: Graph) -> str | None:
+    """A sentence about an output that is declared with another element type than it has; None for none."""
+    for value in graph.root.outputs:
+        declared = value.declared
+        if declared is None or value.is_input or not declared.type.HasField("tensor_type"):
+            continue
+        claimed = declared.type.tensor_type.elem_type
+        if value.dtype > 0 and claimed and claimed != value.dtype:
+            return f"output {value.name!r} is declared with another element type than it is computed with"
+    return None

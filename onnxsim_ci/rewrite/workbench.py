@@ -69,7 +69,8 @@ class Workbench:
         self.changed = True
         self.worklist.push_all(self.editor.touched)
         for gone, stands in self.editor.gone:
-            self.journal.survivors[gone] = stands
+            if stands or gone not in self.journal.survivors:
+                self.journal.survivors[gone] = stands
 
     def note(  # noqa: PLR0913 - the parts of a record
         self,

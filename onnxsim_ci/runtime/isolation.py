@@ -81,7 +81,7 @@ def _child_answers(
 def _fork_without_collector() -> int:
     """`os.fork`, with the cyclic garbage collector off in the child.
 
-    It would otherwise end sessions whose threads exist in the parent only, and wait for those threads forever.
+    It would otherwise end sessions whose threads exist in the parent only, and wait for them forever.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -169,7 +169,6 @@ def test_kept_values_survive(model: Make) -> None:
     assert operators(result.model) == ["Relu"]
 
 
-@pytest.mark.xfail(reason="Source.is_ordered is read after make_initializers_constant did its work")
 def test_overridable_initializers_stay_unless_the_policy_bakes_them_in(model: Make) -> None:
     source = model(
         "g (float[2] x, float[2] w) => (float[2] y) { n = Neg(w)  y = Add(x, n) }", w=np.ones(2, np.float32)

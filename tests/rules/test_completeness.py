@@ -32,12 +32,14 @@ UNREACHABLE = {
     "an input is absent",
     "its input is absent",
     "it has not two branches",
+    "the branch of {0!r} holds sparse initializers",
     "it has not two operands",
     "the convolution has no weight",
     "the bias of {0!r} has another shape or element type",
     "the weight {0!r} is shared, a copy would make the model larger",
 }
-"""Reasons that guard against what checker and runtime refuse; a large weight has its test below."""
+"""Reasons that guard against what checker and runtime refuse, or that ONNX text cannot show: a large weight has its
+test below, sparse initializers theirs in tests/rewrite/test_splicing.py."""
 
 
 def test_every_rule_has_a_fixture_and_every_fixture_a_rule() -> None:

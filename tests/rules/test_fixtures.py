@@ -18,10 +18,7 @@ from onnxsim_ci.rewrite import Declined
 from onnxsim_ci.rewrite.contract import Edit, NodeSpec
 from onnxsim_ci.rewrite.contract import replace as replaced
 
-KNOWN_BUGS = {
-    "eliminate-if-same_branch_output_twice": "edits: an output reads a name that was given away",
-    "convert-reshape-target-first_opset": "model: an integer Constant below opset 9",
-}
+KNOWN_BUGS: dict[str, str] = {}
 """Cases that fail, with where the bug is; strict, so that a line leaves together with its bug."""
 CASES = [case for path in fixture_files.files() for case in fixture_files.read(path)]
 

@@ -24,6 +24,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     if len(branches) != len(node.subgraphs) or wanted not in branches:
         return Declined("it has not two branches")
     body = node.subgraphs[branches.index(wanted)]
+    if body.sparse_count:
+        return Declined("the branch of {0!r} holds sparse initializers", condition)
     return Edit("the condition is constant", splice=body)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from onnxsim_ci.analysis import Facts
-from onnxsim_ci.analysis.dim import Dim, is_positive
+from onnxsim_ci.analysis.dim import Dim, Shape, is_positive, product
 from onnxsim_ci.model import Node
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, ResultClass, Rule
 from onnxsim_ci.rewrite.patterns import target_elements
@@ -40,12 +40,25 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     written = sum(1 for e, s in zip(elements, sizes, strict=True) if s == -1 and e != -1)
     if sizes.count(-1) > 1 or len(notes) > 1:
         return Declined("several sizes of the target {0!r} stay symbolic", target)
-    if notes and -1 in sizes:
-        return Declined("beside a -1 in {0!r} the sizes of two inputs of one name may differ", target)
+    if notes and (-1 in sizes or not _decides(shape, elements, sizes)):
+        return Declined("two inputs with a size of one name in {0!r} may differ in it", target)
     if written and not others_positive:
         return Declined("a size beside the symbolic one of {0!r} may be 0", target)
     why = "; ".join(["the sizes follow from the input's shape", *notes])
     return Edit(why, rewire=((node, 1, np.array(sizes, np.int64)),))
+
+
+def _decides(shape: Shape | None, elements: tuple[Dim, ...], sizes: list[int]) -> bool:
+    """True when another size than the copied one would change the number of elements, and fail.
+
+    The other sizes are at least 1, and have the same product on both sides.
+    """
+    if shape is None or sizes.count(0) != 1:
+        return False
+    axis = sizes.index(0)
+    before = (*shape[:axis], *shape[axis + 1 :])
+    after = (*elements[:axis], *elements[axis + 1 :])
+    return all(map(is_positive, before)) and product(before) == product(after)
 
 
 def _size(facts: Facts, element: Dim, own: Dim | None, notes: list[str]) -> int:
