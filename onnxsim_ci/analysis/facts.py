@@ -147,13 +147,16 @@ class Facts:
     def axes(self, node: Node, rank: int, index: int = 1) -> tuple[int, ...] | None:
         """Attribute `axes`, or the constant input `index`, from 0 to rank - 1 in its order.
 
-        None when there are none, when they are unknown, out of range or not unique.
+        None when there are none, when they are unknown, out of range or not unique; and when Squeeze is
+        given an empty list, which kernels read as every axis of size 1 and shape inference as no axis.
         """
         axes = node.attribute("axes")
         if axes is None:
             value = node.input(index)
             axes = None if value is None else self.known(value)
         if axes is None or any(not -rank <= a < rank for a in axes):
+            return None
+        if not axes and node.op_type == "Squeeze":
             return None
         normal = tuple(a % rank for a in axes)
         return normal if len(set(normal)) == len(normal) else None

@@ -168,6 +168,13 @@ class _Copier:
                 node.input[1] = self.hidden_input(value.dtype, 0)
                 break
 
+    def squeeze(self, node: NodeProto) -> None:
+        """Hide a Squeeze with an empty list of axes, which kernels read as every axis of size 1."""
+        listed = [len(a.ints) for a in node.attribute if a.name == "axes"]
+        given = self.constants.get(node.input[1], ()) if len(node.input) > 1 else ()
+        if 0 in listed or any(value.shape == (0,) for value in given):
+            node.domain = _HIDDEN_DOMAIN
+
     def is_whole(self, name: str) -> bool:
         """True when no constant is known, or when all its numbers are integers."""
         return all(_is_whole(value) for value in self.constants.get(name, ()))
@@ -192,6 +199,7 @@ _CHANGES = {
     "Resize": _Copier.resize,
     "Upsample": _Copier.resize,
     "Range": _Copier.range,
+    "Squeeze": _Copier.squeeze,
     **dict.fromkeys(_WITH_GRAPHS, _Copier.inner_graphs),
 }
 """What is done to copies of these operators."""

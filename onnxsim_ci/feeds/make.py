@@ -23,7 +23,7 @@ from onnxsim_ci.feeds.meaning import input_meanings
 from onnxsim_ci.feeds.overrides import override_values
 from onnxsim_ci.feeds.sample import FeedRequest, Feeds, Runner, Sample
 from onnxsim_ci.feeds.search import Search, TooLarge
-from onnxsim_ci.feeds.sizes import Plan, assignments, candidates, shared_axes, smallest
+from onnxsim_ci.feeds.sizes import Plan, assignments, candidates, divisible, shared_axes, smallest
 from onnxsim_ci.feeds.specs import InputSpec, Kind, input_specs
 from onnxsim_ci.feeds.user_data import read_user_data
 from onnxsim_ci.feeds.values import PROFILES
@@ -196,7 +196,8 @@ def _accepted(
 def _first(
     search: Search, variant: _Variant, choices: Mapping[str, tuple[int, ...]], number: int
 ) -> tuple[Plan, Sample] | None:
-    for sizes in itertools.islice(assignments(choices, variant.sizes), _MOST_TRIALS):
+    usual = itertools.islice(assignments(choices, variant.sizes), _MOST_TRIALS)
+    for sizes in itertools.chain(usual, divisible(choices, variant.sizes)):
         plan = Plan(sizes=sizes, axes=variant.axes, picks=variant.picks)
         sample = search.attempt(plan, number, PROFILES[0])
         if sample is not None:

@@ -26,6 +26,8 @@ _SIGNAL = (64, 512, 256, 576, 1024, 16000)
 _FRAMES = (32, 7, 64, 100, 512, 80)
 _STATE = (2, 1, 32, 7, 64, 100, 512)
 _SEQUENCE = (8, 5, 16, 1, 32, 64)
+_DIVISIBLE = (12, 60, 840)
+"""Sizes that whatever splits an axis into equal parts accepts, tried when all others failed."""
 _MOST_CANDIDATES = 6
 _MOST_SYMBOLS = 5
 
@@ -83,6 +85,14 @@ def assignments(
     for picks in _positions([len(options) for options in lists]):
         chosen = {name: lists[k][picks[k]] for k, name in enumerate(names)}
         yield {**chosen, **pinned}
+
+
+def divisible(
+    choices: Mapping[str, tuple[int, ...]], pinned: Mapping[str, int]
+) -> Iterator[dict[str, int]]:
+    """The last resort: one size with many divisors for all symbols that are not pinned."""
+    for size in _DIVISIBLE if set(choices) - set(pinned) else ():
+        yield {**dict.fromkeys(choices, size), **pinned}
 
 
 def _positions(lengths: list[int]) -> Iterator[tuple[int, ...]]:

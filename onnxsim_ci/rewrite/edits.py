@@ -108,7 +108,7 @@ class Editor:
             else:
                 self._detach(old)
                 self._make(spec, root, made, {index: old})
-                self._again(old)
+                self._touch(old.uses)
             return
         if isinstance(operand, Value):
             self.redirect(old, operand)
@@ -135,7 +135,7 @@ class Editor:
         if not value.pins:
             self.shared.remember(value, array)
         self.fresh.append(value)
-        self._again(value, far=True)
+        self._touch(value.uses, far=True)
 
     def detach_and_hold(self, node: Node, value: Value, array: np.ndarray[Any, Any]) -> None:
         """`value`, an output of `node`, becomes the constant `array`; `node` dies with its last output."""
@@ -151,7 +151,7 @@ class Editor:
             if before is not None:
                 self._drop_if_dead(before)
             self.gone.append((new.name, old.name))
-            self._again(old)
+            self._touch(old.uses)
             if old.producer is not None:
                 self.touched.append(old.producer)
             return
@@ -159,12 +159,10 @@ class Editor:
         becomes_constant = new.is_constant and not old.is_constant
         readers = replace_uses(old, new)
         self.gone.append((old.name, new.name))
-        self.touched += readers
-        if becomes_constant:
-            self._readers_of(readers)
+        self._touch(readers, far=becomes_constant)
         self.early(new)
         if len(new.uses) == 1:
-            self._again(new)
+            self._touch(new.uses)
         if producer is not None:
             self._drop_if_dead(producer)
 
@@ -230,17 +228,12 @@ class Editor:
         self.touched.append(node)
         return node
 
-    def _again(self, value: Value, *, far: bool = False) -> None:
+    def _touch(self, readers: Iterable[Node], *, far: bool = False) -> None:
         """Readers may match now; `far`: their readers too (an input became constant)."""
-        self.touched += value.uses
-        if far:
-            self._readers_of(value.uses)
-
-    def _readers_of(self, nodes: Iterable[Node]) -> None:
-        for node in nodes:
-            for output in node.outputs:
-                if output is not None:
-                    self.touched += output.uses
+        for node in list(readers):
+            self.touched.append(node)
+            for output in node.outputs if far else ():
+                self.touched += output.uses if output is not None else ()
 
     def drop(self, node: Node) -> None:
         """Remove `node` and every producer that nothing reads any more."""
@@ -271,9 +264,7 @@ class Editor:
             self.drop(node)
 
     def _is_dead(self, node: Node) -> bool:
-        if self.keeps_node(node):
-            return False
-        return not any(v is not None and v.is_read for v in node.outputs)
+        return not self.keeps_node(node) and not any(v is not None and v.is_read for v in node.outputs)
 
     def _splice(self, root: Node, body: Scope) -> None:
         """The nodes of `body` take the place of `root`, which they belong to."""

@@ -50,6 +50,7 @@ class Numbering:
         return node, known
 
     def _key(self, node: Node, defaults: tuple[tuple[str, bytes], ...]) -> tuple[Any, ...]:
+        """What the node computes; which outputs it lists decides the sizes of Split, or the mode of others."""
         inputs = [id(v) for v in node.inputs]
         if node.op_type in COMMUTATIVE and inputs:
             inputs.sort()
@@ -62,7 +63,8 @@ class Numbering:
             for attribute in given:
                 named[attribute.name] = attribute.SerializeToString(deterministic=True)
             attributes = tuple(sorted(named.items()))
-        return (node.op_type, node.domain, node.proto.overload, id(node.scope), *inputs, attributes)
+        listed = tuple([v is not None for v in node.outputs]) if len(node.outputs) > 1 else ()
+        return (node.op_type, node.domain, node.proto.overload, id(node.scope), *inputs, listed, attributes)
 
     def find_equal_constant(self, value: Value) -> Value | None:
         """An earlier constant of the scope with the same type, shape and bytes; `value` is remembered."""

@@ -62,6 +62,11 @@ def test_sizes_are_found_by_trial(feed):
     assert 576 in sizes(feeds, "K")
 
 
+def test_a_size_that_divides_is_found_for_equal_parts(feed):
+    samples = feed("g (float[N] x) => (float[n] y) { y, b = Split(x)  c, d, e, f, h = Split(x) }").samples
+    assert samples[0].sizes[0][1] % 10 == 0
+
+
 def test_an_equal_symbol_is_equal_but_broken_once_where_the_source_allows_it(feed):
     feeds = feed("g (float[N,4] x, float[N,4] z) => (float[N,4] y) { y = Add(x, z) }")
     broken = [s for s in feeds.samples if s.values["x"].shape[0] != s.values["z"].shape[0]]

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from onnxsim_ci.feeds.sizes import assignments, candidates, shared_axes
+from onnxsim_ci.feeds.sizes import assignments, candidates, divisible, shared_axes
 from onnxsim_ci.feeds.specs import input_specs
 
 
@@ -43,3 +43,10 @@ def test_assignments_grow_from_the_first_sizes():
 def test_many_symbols_vary_one_at_a_time_first():
     found = list(itertools.islice(assignments({f"s{k}": (1, 2, 3) for k in range(9)}, {}), 19))
     assert all(sum(value != 1 for value in sizes.values()) <= 1 for sizes in found)
+
+
+def test_the_last_resort_is_one_size_with_many_divisors_for_every_free_symbol():
+    found = list(divisible({"a": (1, 2), "b": (5, 6)}, {"a": 9}))
+    assert all(sizes["a"] == 9 and sizes["b"] % 12 == 0 for sizes in found)
+    assert found
+    assert not list(divisible({"a": (1, 2)}, {"a": 9}))

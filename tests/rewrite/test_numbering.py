@@ -50,6 +50,25 @@ def test_equal_nodes_are_one(op_type: str, first: str, second: str, expected: in
     assert counts(model(two(first, second, header=HEADER)), op_type) == expected
 
 
+@pytest.mark.parametrize("opset", [2, 11, 13, 17])
+@pytest.mark.parametrize("flip", [False, True])
+def test_splits_into_other_numbers_of_parts_are_two(opset: int, flip: bool, model: Make) -> None:
+    nodes = ["a, b = Split<axis = 0>(x)", "c, d, e = Split<axis = 0>(x)"]
+    body = "  ".join(reversed(nodes) if flip else nodes)
+    header = f'<ir_version: 8, opset_import: ["" : {opset}]>'
+    source = model(f"{header} g (float[N] x) => (float[n] y, float[k] z) {{ {body}  y = Neg(a)  z = Neg(c) }}")
+    assert counts(source, "Split") == 2
+
+
+def test_splits_with_the_same_parts_are_one(model: Make) -> None:
+    source = model(
+        HEADER
+        + """g (float[N] x) => (float[n] y, float[n] z) {
+        a, b = Split<axis = 0>(x)  c, d = Split<axis = 0>(x)  y = Neg(a)  z = Abs(d) }"""
+    )
+    assert counts(source, "Split") == 1
+
+
 def test_names_docs_and_order_of_attributes_do_not_matter(model: Make) -> None:
     source = model(two("Sin(x)", "Sin(x)", header=HEADER))
     source.graph.node[0].name = "one"
