@@ -168,6 +168,15 @@ class _Copier:
                 node.input[1] = self.hidden_input(value.dtype, 0)
                 break
 
+    def spectrum(self, node: NodeProto) -> None:
+        """Hide STFT: inference takes its default for all bins, kernels for one half of them (onnx 1.23)."""
+        node.domain = _HIDDEN_DOMAIN
+
+    def attention(self, node: NodeProto) -> None:
+        """Hide an Attention with its scores, which inference calls scalar when ranks are open (onnx 1.23)."""
+        if len(node.output) > 3:
+            node.domain = _HIDDEN_DOMAIN
+
     def squeeze(self, node: NodeProto) -> None:
         """Hide a Squeeze with an empty list of axes, which kernels read as every axis of size 1."""
         listed = [len(a.ints) for a in node.attribute if a.name == "axes"]
@@ -196,9 +205,11 @@ class _Copier:
 
 
 _CHANGES = {
+    "Attention": _Copier.attention,
     "Resize": _Copier.resize,
     "Upsample": _Copier.resize,
     "Range": _Copier.range,
+    "STFT": _Copier.spectrum,
     "Squeeze": _Copier.squeeze,
     **dict.fromkeys(_WITH_GRAPHS, _Copier.inner_graphs),
 }

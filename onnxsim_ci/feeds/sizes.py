@@ -87,9 +87,7 @@ def assignments(
         yield {**chosen, **pinned}
 
 
-def divisible(
-    choices: Mapping[str, tuple[int, ...]], pinned: Mapping[str, int]
-) -> Iterator[dict[str, int]]:
+def divisible(choices: Mapping[str, tuple[int, ...]], pinned: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """The last resort: one size with many divisors for all symbols that are not pinned."""
     for size in _DIVISIBLE if set(choices) - set(pinned) else ():
         yield {**dict.fromkeys(choices, size), **pinned}

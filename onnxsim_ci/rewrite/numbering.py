@@ -50,7 +50,7 @@ class Numbering:
         return node, known
 
     def _key(self, node: Node, defaults: tuple[tuple[str, bytes], ...]) -> tuple[Any, ...]:
-        """What the node computes; which outputs it lists decides the sizes of Split, or the mode of others."""
+        """What the node computes; the outputs that it lists decide the sizes of Split, or a mode."""
         inputs = [id(v) for v in node.inputs]
         if node.op_type in COMMUTATIVE and inputs:
             inputs.sort()

@@ -143,6 +143,36 @@ def test_fractional_scales_of_a_constant_node_leave_the_size_open() -> None:
     assert _value(graph, "s").shape == (1,)
 
 
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        (
+            "(float[1,128,1] x) => (float y) <int64 step = {8}, int64 length = {16}>"
+            "{ s = STFT(x, step, , length) y = Identity(s) }",
+            "s",
+        ),
+        ("(float x, float k, float v) => (float y) { a, b, c, s = Attention(x, k, v) y = Add(s, a) }", "s"),
+        ("(float[1,3] x) => (float y) <int64[0] axes = {}> { s = Squeeze(x, axes) y = Neg(s) }", "s"),
+    ],
+)
+def test_what_kernels_size_in_another_way_is_left_open(body: str, name: str) -> None:
+    model = _parsed(body, opset=24)
+    for info in model.graph.input:
+        if not info.type.tensor_type.shape.dim:
+            info.type.tensor_type.ClearField("shape")
+    graph = build_graph(model)
+    infer(graph, model)
+    assert _value(graph, name).shape is None
+
+
+def test_squeeze_of_an_empty_axes_attribute_is_left_open() -> None:
+    model = _parsed("(float[1,3] x) => (float y) { s = Squeeze(x) y = Neg(s) }", opset=11)
+    model.graph.node[0].attribute.append(onnx.helper.make_attribute("axes", [], attr_type=7))
+    graph = build_graph(model)
+    infer(graph, model)
+    assert _value(graph, "s").shape is None
+
+
 def test_float_range_leaves_the_count_open() -> None:
     graph, _ = _inferred(
         "(float[N] x) => (float y) <float a = {0.0}, float b = {1.0}, float d = {0.1}>"

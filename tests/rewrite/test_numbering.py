@@ -56,7 +56,9 @@ def test_splits_into_other_numbers_of_parts_are_two(opset: int, flip: bool, mode
     nodes = ["a, b = Split<axis = 0>(x)", "c, d, e = Split<axis = 0>(x)"]
     body = "  ".join(reversed(nodes) if flip else nodes)
     header = f'<ir_version: 8, opset_import: ["" : {opset}]>'
-    source = model(f"{header} g (float[N] x) => (float[n] y, float[k] z) {{ {body}  y = Neg(a)  z = Neg(c) }}")
+    source = model(
+        f"{header} g (float[N] x) => (float[n] y, float[k] z) {{ {body}  y = Neg(a)  z = Neg(c) }}"
+    )
     assert counts(source, "Split") == 2
 
 

@@ -38,8 +38,8 @@ UNREACHABLE = {
     "the bias of {0!r} has another shape or element type",
     "the weight {0!r} is shared, a copy would make the model larger",
 }
-"""Reasons that guard against what checker and runtime refuse, or that ONNX text cannot show: a large weight has its
-test below, sparse initializers theirs in tests/rewrite/test_splicing.py."""
+"""Reasons that guard against what checker and runtime refuse, or that ONNX text cannot show: a large weight
+has its test below, sparse initializers theirs in tests/rewrite/test_splicing.py."""
 
 
 def test_every_rule_has_a_fixture_and_every_fixture_a_rule() -> None:
