@@ -80,11 +80,12 @@ class Numbering:
         elif not known:
             known[None] = [value]
             return None
-        alike = known.setdefault(self._digest(value), [])
+        digest = self._digest(value)
+        alike = known.setdefault(digest, [])
         for other in alike:
             if other is value:
                 return None
-            if other.is_constant and self._same_bytes(value, other):
+            if other.is_constant and (isinstance(digest, bytes) or self._same_bytes(value, other)):
                 return other
         alike.append(value)
         return None
