@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _KEPT_ELEMENTS = 64
 """Initializers with more elements become inputs: no shape is read from them."""
+_LARGE = 2**31 - 1
 _HIDDEN_DOMAIN = "onnxsim_ci.hidden"
 _WITH_GRAPHS = frozenset({"If", "Loop", "Scan", "SequenceMap"})
 _FLOATING = frozenset({TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.BFLOAT16})
@@ -177,11 +178,37 @@ class _Copier:
         if len(node.output) > 3:
             node.domain = _HIDDEN_DOMAIN
 
+    def window(self, node: NodeProto) -> None:
+        """Hide windows that round up, have dilations, or are transposed to SAME or to a given size."""
+        for attribute in node.attribute:
+            name, is_same = attribute.name, attribute.s.startswith(b"SAME")
+            if (
+                (name == "ceil_mode" and attribute.i)
+                or name == "output_shape"
+                or (name == "auto_pad" and is_same and node.op_type == "ConvTranspose")
+                or (name == "dilations" and set(attribute.ints) - {1})
+            ):
+                node.domain = _HIDDEN_DOMAIN
+
+    def slice(self, node: NodeProto) -> None:
+        """Hide steps backwards to an end beyond 32 bits, which kernels read as the front."""
+        ends, steps = (self.numbers(node.input[i]) if i < len(node.input) else [] for i in (2, 4))
+        if any(step < 0 for step in steps) and any(end >= _LARGE for end in ends):
+            node.domain = _HIDDEN_DOMAIN
+
+    def numbers(self, name: str) -> list[int]:
+        """Elements of the small integer constants of that name."""
+        found: list[int] = []
+        for value in self.constants.get(name, ()):
+            array = value.data if value.tensor is None else _small(value.tensor)
+            found += [] if array is None or array.size > _KEPT_ELEMENTS else array.ravel().tolist()
+        return found
+
     def squeeze(self, node: NodeProto) -> None:
-        """Hide a Squeeze with an empty list of axes, which kernels read as every axis of size 1."""
-        listed = [len(a.ints) for a in node.attribute if a.name == "axes"]
+        """Hide axes that are an empty list, for kernels every axis of size 1, or not in order."""
+        listed = [list(a.ints) for a in node.attribute if a.name == "axes"]
         given = self.constants.get(node.input[1], ()) if len(node.input) > 1 else ()
-        if 0 in listed or any(value.shape == (0,) for value in given):
+        if any(axes != sorted(axes) or not axes for axes in listed) or any(v.shape == (0,) for v in given):
             node.domain = _HIDDEN_DOMAIN
 
     def is_whole(self, name: str) -> bool:
@@ -206,6 +233,8 @@ class _Copier:
 
 _CHANGES = {
     "Attention": _Copier.attention,
+    **dict.fromkeys(("AveragePool", "ConvTranspose", "LpPool", "MaxPool"), _Copier.window),
+    "Slice": _Copier.slice,
     "Resize": _Copier.resize,
     "Upsample": _Copier.resize,
     "Range": _Copier.range,
@@ -235,6 +264,12 @@ def _graphs(attribute: AttributeProto) -> Iterable[GraphProto]:
     if attribute.type == AttributeProto.GRAPH:
         return (attribute.g,)
     return attribute.graphs if attribute.type == AttributeProto.GRAPHS else ()
+
+
+def _small(tensor: TensorProto) -> np.ndarray[Any, Any] | None:
+    """The elements of a small inline tensor."""
+    is_small = tensor.data_location != TensorProto.EXTERNAL and prod(tensor.dims) <= _KEPT_ELEMENTS
+    return numpy_helper.to_array(tensor) if is_small else None
 
 
 def _is_whole(value: Value) -> bool:

@@ -173,6 +173,19 @@ def replace_uses(old: Value, new: Value) -> list[Node]:
     return readers
 
 
+def is_reused_inside(graph: Graph, value: Value) -> bool:
+    """True when a body inside the value's scope defines its name too.
+
+    Such a name must not move to the front of that body: the names that the body sees would not be unique.
+    """
+    return value.name in graph.repeated and _defines(value.scope, value.name)
+
+
+def _defines(scope: Scope, name: str) -> bool:
+    bodies = (inner for node in scope.nodes for inner in node.subgraphs)
+    return any(name in inner.values or _defines(inner, name) for inner in bodies)
+
+
 def take_name(old: Value, new: Value) -> None:
     """The producer of `new` produces `old` instead, so that the interface keeps the name of `old`."""
     producer = new.producer
@@ -183,6 +196,7 @@ def take_name(old: Value, new: Value) -> None:
     if old.producer is not None and old.producer is not producer:
         old.producer.outputs[:] = [None if v is old else v for v in old.producer.outputs]
     old.producer, new.producer = producer, None
+    old.tensor, old.data, old.dtype = new.tensor, new.data, new.dtype or old.dtype
     if new.shape is not None:
         old.shape = new.shape
     if new.content is not None:

@@ -15,6 +15,7 @@ from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Graph, Node, Scope, Value
 from onnxsim_ci.model.mutation import (
     hold_constant,
+    is_reused_inside,
     new_constant,
     new_node,
     new_value,
@@ -67,11 +68,13 @@ class Editor:
 
     def _can_replace(self, old: Value, new: Operand) -> bool:
         if not isinstance(new, Value):
-            return True
+            return isinstance(new, (NodeSpec, Output)) or not is_reused_inside(self.graph, old)
         if not old.scope.sees(new.scope):
             return False
         if not old.pins:
             return True
+        if is_reused_inside(self.graph, old):
+            return False
         return new.producer is not None and new.scope is old.scope and not new.pins and not new.is_input
 
     def apply(self, root: Node, edit: Edit) -> None:
@@ -151,7 +154,7 @@ class Editor:
             if before is not None:
                 self._drop_if_dead(before)
             self.gone.append((new.name, old.name))
-            self._touch(old.uses)
+            self._touch(old.uses, far=old.is_constant)
             if old.producer is not None:
                 self.touched.append(old.producer)
             return

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from onnxsim_ci.analysis import Facts
-from onnxsim_ci.model import Node, Value, numpy_dtype
+from onnxsim_ci.model import Graph, Node, Value, numpy_dtype
 from onnxsim_ci.model.extract import ReadArray, extract
+from onnxsim_ci.model.mutation import is_reused_inside
 
 
 def evaluate(
@@ -50,6 +51,19 @@ def known_array(facts: Facts, value: Value) -> np.ndarray[Any, Any] | None:
         .astype(dtype)
         .reshape((-1,) if content.rank else ())
     )
+
+
+def may_hold(graph: Graph, value: Value, array: np.ndarray[Any, Any]) -> bool:
+    """False where the constant would be refused: its name is used again inside, or a target has 0 and -1.
+
+    The standard forbids 0 beside -1 in a Reshape with `allowzero`; runtimes see it only in a constant.
+    """
+    if is_reused_inside(graph, value):
+        return False
+    reshapes = [
+        n for n in value.uses if n.op_type == "Reshape" and not n.domain and n.attribute("allowzero", 0)
+    ]
+    return not reshapes or not ((array == 0).any() and (array == -1).any())
 
 
 def may_trap(node: Node, facts: Facts) -> bool:

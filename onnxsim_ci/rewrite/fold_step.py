@@ -7,7 +7,7 @@ Touch: `folding.py` chooses and evaluates.
 from __future__ import annotations
 
 from onnxsim_ci.model import Node
-from onnxsim_ci.rewrite.evaluation import known_array
+from onnxsim_ci.rewrite.evaluation import known_array, may_hold
 from onnxsim_ci.rewrite.folding import MOVES, Folder
 from onnxsim_ci.rewrite.workbench import FOLD, Workbench
 
@@ -37,7 +37,7 @@ class FoldStep:
             if element.__class__ is not int:
                 return False
         array = known_array(self.bench.facts, output)
-        if array is None or not self.bench.allow():
+        if array is None or not may_hold(self.bench.graph, output, array) or not self.bench.allow():
             return False
         label_value = output.name
         self.bench.begin(node)
@@ -59,6 +59,9 @@ class FoldStep:
         self.bench.worklist.push_all(outcome.failed)
         for node, arrays in outcome.folded:
             if not node.is_alive:
+                continue
+            if not all(may_hold(self.bench.graph, v, a) for v, a in arrays.items()):
+                self.folder.failed.add(node)
                 continue
             if not self.bench.allow():
                 return

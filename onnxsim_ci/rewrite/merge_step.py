@@ -7,6 +7,7 @@ Touch: `numbering.py` finds them.
 from __future__ import annotations
 
 from onnxsim_ci.model import Node, Value, Weights
+from onnxsim_ci.model.mutation import is_reused_inside
 from onnxsim_ci.rewrite.numbering import Numbering
 from onnxsim_ci.rewrite.workbench import MERGE_CONSTANTS, MERGE_NODES, Workbench
 
@@ -49,7 +50,7 @@ class MergeStep:
         if MERGE_CONSTANTS in self.bench.plan.skip or not value.uses:
             return
         known = self.numbering.find_equal_constant(value)
-        if known is None or not self.bench.allow():
+        if known is None or is_reused_inside(self.bench.graph, known) or not self.bench.allow():
             return
         producer = value.producer
         root = producer if producer is not None else next(iter(value.uses))

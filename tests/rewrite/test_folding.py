@@ -13,6 +13,7 @@ from one_rule import rewritten
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from onnxsim_ci.rewrite import Outcome, Plan
+from onnxsim_ci.runtime import ModelImage, run_once
 
 Make = Callable[..., ModelProto]
 HEADER = '<ir_version: 8, opset_import: ["" : 17]>\n'
@@ -343,3 +344,56 @@ def test_bodies_fold_constants_of_the_outer_graph(model: Make) -> None:
     then = next(a.g for a in result.graph.node[0].attribute if a.name == "then_branch")
     assert [n.op_type for n in then.node] == ["Add"]
     onnx.checker.check_model(result, full_check=True)
+
+
+def test_a_name_that_a_body_uses_again_stays_behind_that_body(model: Make) -> None:
+    source = model(
+        """<ir_version: 10, opset_import: ["" : 17]>
+        g (bool b) => (bool y, int64[1] v) <int64[1] w = {3}, int64[1] k = {4}> {
+        y = If(b)<then_branch = g1() => (bool v) { v = Identity(b) },
+                  else_branch = g2() => (bool q) { q = Not(b) }>
+        a = Add(w, k)  c = Mul(a, w)  v = Neg(c) }"""
+    )
+    result, _ = rewritten(source, Plan())
+    for answer in (True, False):
+        feeds = {"b": np.array(answer)}
+        before, after = (run_once(ModelImage(data=m.SerializeToString()), feeds) for m in (source, result))
+        assert before["v"].tolist() == after["v"].tolist() == [-21]
+        assert before["y"].tolist() == after["y"].tolist()
+
+
+def test_a_name_of_the_interface_does_not_move_in_front_of_a_body_that_uses_it(model: Make) -> None:
+    source = model(
+        """<ir_version: 10, opset_import: ["" : 17]>
+        g (bool b, float[N] x) => (bool y, float[N] v) {
+        r = Relu(x)
+        y = If(b)<then_branch = g1() => (bool v) { v = Identity(b) },
+                  else_branch = g2() => (bool q) { q = Not(b) }>
+        v = Identity(r) }"""
+    )
+    result, _ = rewritten(source, Plan())
+    feeds = {"b": np.array(True), "x": np.ones(2, np.float32)}
+    assert run_once(ModelImage(data=result.SerializeToString()), feeds)["v"].tolist() == [1, 1]
+
+
+def test_no_constant_target_has_zero_and_minus_one_under_allowzero(model: Make) -> None:
+    source = model(
+        """<ir_version: 9, opset_import: ["" : 20]>
+        g (float[4,N] x) => (int64[4] y) <int64[1] o = {1}, int64[1] m = {-1}, int64[1] i = {0}> {
+        s = Shape(x)  v = Gather(s, i)  z = Sub(v, v)  p = Add(z, o)  t = Concat<axis = 0>(z, m, p, p)
+        q = Reshape<allowzero = 1>(x, t)  y = Shape(q) }"""
+    )
+    result, _ = rewritten(source, Plan())
+    feeds = {"x": np.ones((4, 0), np.float32)}
+    assert run_once(ModelImage(data=result.SerializeToString()), feeds)["y"].tolist() == [0, 4, 1, 1]
+
+
+def test_a_constant_that_takes_the_name_of_an_output_is_still_known(model: Make) -> None:
+    source = model(
+        """<ir_version: 9, opset_import: ["" : 13]>
+        g (float[1] x) => (float[1] a, float[1] b) {
+        c = Constant<value = float[1] {3}>()  b = Identity(c)  d = Relu(c)  a = Add(x, d) }"""
+    )
+    result, _ = rewritten(source, Plan())
+    assert sorted(n.op_type for n in result.graph.node) == ["Add", "Constant"]
+    assert not rewritten(result, Plan())[1].changed

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from onnxsim_ci.analysis.facts import Facts
     from onnxsim_ci.model import Node
 
+_LARGE = 2**31 - 1
+
 
 def slice_parameters(
     node: Node, facts: Facts, rank: int
@@ -37,8 +39,14 @@ def slice_parameters(
     if any(not -rank <= a < rank for a in axes) or 0 in steps:
         return None
     normal = tuple(a % rank for a in axes)
-    parameters = dict(zip(normal, zip(starts, ends, steps, strict=True), strict=True))
+    known = [None if _is_disputed(end, step) else end for end, step in zip(ends, steps, strict=True)]
+    parameters = dict(zip(normal, zip(starts, known, steps, strict=True), strict=True))
     return parameters if len(parameters) == len(axes) else None
+
+
+def _is_disputed(end: Element, step: Element) -> bool:
+    """Backwards to an end beyond 32 bits: the back in the standard, the front for onnxruntime 1.32."""
+    return isinstance(end, int) and end >= _LARGE and isinstance(step, int) and step < 0
 
 
 def slice_range(length: int, start: int, end: int, step: int) -> range:

@@ -109,7 +109,7 @@ def _quantized_conv(node: Node, facts: Facts) -> Shape | None:
 def _conv_transpose(node: Node, facts: Facts) -> Shape | None:
     """Size stride * (dim - 1) + output_padding + extent - pads, unless `output_shape` says it.
 
-    Source: ONNX operator ConvTranspose; with auto_pad SAME_* the result is dim * stride.
+    Source: ONNX operator ConvTranspose; with auto_pad SAME_* versions and kernels differ, so it is left open.
     """
     x, weight = shape_at(node, facts, 0), shape_at(node, facts, 1)
     kernel = _kernel(node, weight)
@@ -123,10 +123,12 @@ def _conv_transpose(node: Node, facts: Facts) -> Shape | None:
         return (x[0], channels, *given[-len(kernel) :])
     if windows is None or len(extra) != len(kernel):
         return (x[0], channels, *(unknown_dim(node, i) for i in range(2, len(x))))
+    if _is_same_pad(node):
+        return (x[0], channels, *(unknown_dim(node, i) for i in range(2, len(x))))
     dims: list[Dim] = []
     for dim, window, more in zip(x[2:], windows, extra, strict=True):
         full = (dim - 1) * window.stride + (more + window.extent - window.begin - window.end)
-        dims.append(dim * window.stride if _is_same_pad(node) else maximum(0, full))
+        dims.append(maximum(0, full))
     return (x[0], channels, *dims)
 
 
@@ -137,9 +139,10 @@ def _pool(node: Node, facts: Facts) -> Shape | None:
     if x is None or windows is None or len(x) != len(kernel) + 2:
         return None
     dims: list[Dim] = []
+    is_dilated = any(d != 1 for d in node.attribute("dilations") or ())
     for axis, (dim, window) in enumerate(zip(x[2:], windows, strict=True), 2):
         if _is_same_pad(node):
-            result: Dim | None = ceildiv(dim, window.stride)
+            result: Dim | None = None if is_dilated else ceildiv(dim, window.stride)
         elif node.attribute("ceil_mode", 0):
             result = _pooled_dim_up(dim, window)
         else:
