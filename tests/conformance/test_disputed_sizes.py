@@ -1,4 +1,4 @@
-"""Sizes about which kernels, versions of the standard and shape inference disagree: those of kernels are kept."""
+"""Sizes about which kernels, the standard and shape inference disagree: those of kernels are kept."""
 
 from __future__ import annotations
 
