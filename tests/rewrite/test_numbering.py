@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable
 
 import numpy as np
+import onnx
 import pytest
-from one_rule import rewritten
+from one_rule import apply_rule, rewritten
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnx_text import nodes_of
 
 from onnxsim_ci.rewrite import Plan
+from onnxsim_ci.rewrite.contract import Lowers, ResultClass, Rule, replace
 
 Make = Callable[..., ModelProto]
 HEADER = '<ir_version: 8, opset_import: ["" : 17]>\n'
@@ -250,3 +252,38 @@ def test_overridable_and_output_constants_are_not_merged(model: Make) -> None:
     )
     result, _ = rewritten(source, Plan())
     assert [t.name for t in result.graph.initializer] == ["v", "w", "u"]
+
+
+def test_a_constant_whose_name_a_body_uses_again_is_not_moved_to_the_front(model: Make) -> None:
+    source = model(
+        """<ir_version: 10, opset_import: ["" : 17]>
+        g (bool b, float[1] x) => (bool y, float[1] z, float[1] w) {
+        y = If(b)<then_branch = g1() => (bool v) { v = Identity(b) },
+                  else_branch = g2() => (bool q) { q = Not(b) }>
+        v = Constant<value = float[1] {3}>()  z = Add(x, v)
+        k = Constant<value = float[1] {3}>()  w = Mul(x, k) }"""
+    )
+    result, _ = rewritten(source, Plan())
+    onnx.checker.check_model(result, full_check=True)  # names are unique in the order of the nodes
+
+
+def test_no_rule_makes_a_constant_of_a_name_that_a_body_uses_again(model: Make) -> None:
+    source = model(
+        """<ir_version: 10, opset_import: ["" : 17]>
+        g (bool b, float[1] x) => (bool y, float[1] v) {
+        y = If(b)<then_branch = g1() => (bool v) { v = Identity(b) },
+                  else_branch = g2() => (bool q) { q = Not(b) }>
+        v = Neg(x) }"""
+    )
+    rule = Rule(
+        id="three-for-neg",
+        family="elementwise",
+        roots=("Neg",),
+        since_opset=1,
+        result=ResultClass.EXACT,
+        lowers=Lowers.NODES,
+        propose=lambda node, facts: replace(node, np.array([3], np.float32), "made for this test"),
+    )
+    result, outcome = apply_rule(source, rule)
+    assert not outcome.changed
+    onnx.checker.check_model(result, full_check=True)
