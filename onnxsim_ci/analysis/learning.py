@@ -96,12 +96,13 @@ def learn_shape(value: Value, shape: Shape | None) -> bool:
     if old is None or len(old) != len(shape):
         value.shape = shape
         return True
-    merged = tuple(
-        o if o == n else _better(value, i, o, n) for i, (o, n) in enumerate(zip(old, shape, strict=True))
-    )
-    if merged == old:
+    merged = list(shape)
+    for axis, dim in enumerate(old):
+        if dim is not merged[axis]:
+            merged[axis] = _better(value, axis, dim, merged[axis])
+    if tuple(merged) == old:
         return False
-    value.shape = merged
+    value.shape = tuple(merged)
     return True
 
 

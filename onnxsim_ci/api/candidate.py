@@ -26,6 +26,7 @@ from onnxsim_ci.model import (
     interface_difference,
     interface_of,
     ordered,
+    release,
     serialized_bytes,
     statistics_of,
 )
@@ -180,6 +181,7 @@ def make_candidate(source: Source, plan: Plan) -> Candidate:
     """
     proto, graph = source.fresh()
     outcome = rewrite(graph, proto, source.loaded.weights, plan)
+    release(graph)
     found = interface_difference(source.interface, interface_of(proto)) if outcome.changed else None
     if found is not None:
         raise InternalError(f"{found} although the policy did not order it; nothing was written")

@@ -12,6 +12,7 @@ from onnxsim_ci.model.build import IR_WITHOUT_INPUT_INITIALIZERS, build_graph
 from onnxsim_ci.model.graph import Graph, Node, Scope, Value
 from onnxsim_ci.model.interface import Interface, interface_difference, interface_of
 from onnxsim_ci.model.load import Limits, LoadedModel, load
+from onnxsim_ci.model.mutation import release
 from onnxsim_ci.model.operators import NONDETERMINISTIC, STANDARD_DOMAINS, Operator, find_operator
 from onnxsim_ci.model.save import (
     SavedFiles,
@@ -63,6 +64,7 @@ __all__ = [
     "interface_of",
     "load",
     "numpy_dtype",
+    "release",
     "save_beside",
     "serialized",
     "serialized_bytes",

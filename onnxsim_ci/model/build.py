@@ -123,15 +123,11 @@ class _Builder:
     def define(self, scope: Scope, name: str) -> Value:
         if name in scope.values:
             raise BadInput(f"{_where(scope)} defines {name!r} twice")
-        value = scope.values[name] = Value(name, scope)
-        self.note(name)
-        return value
-
-    def note(self, name: str) -> None:
         if name in self.names:
             self.repeated.add(name)
-        else:
-            self.names.add(name)
+        self.names.add(name)
+        value = scope.values[name] = Value(name, scope)
+        return value
 
     def body(self, scope: Scope, protos: Iterable[NodeProto]) -> None:
         values = scope.values
@@ -140,7 +136,7 @@ class _Builder:
             node = Node(proto, scope, order)
             if node.domain == "ai.onnx":
                 node.domain = ""
-            inputs = node.inputs
+            inputs, outputs = node.inputs, node.outputs
             for name in proto.input:
                 if not name:
                     inputs.append(None)
@@ -151,18 +147,24 @@ class _Builder:
                 value.uses[node] = None
                 inputs.append(value)
             self.classify(node)
-            for name in proto.output:
-                if not name:
-                    node.outputs.append(None)
-                    continue
-                if name in values:
-                    raise BadInput(f"{_where(scope)} defines {name!r} twice")
-                values[name] = result = Value(name, scope, node)
-                self.note(name)
-                node.outputs.append(result)
-            if node.op_type == "Constant" and node.operator is not None and node.outputs and node.outputs[0]:
-                constant_node_content(node.outputs[0], proto)
+            self.results(node, proto.output)
+            if node.op_type == "Constant" and node.operator is not None and outputs and outputs[0]:
+                constant_node_content(outputs[0], proto)
             nodes.append(node)
+
+    def results(self, node: Node, names: Iterable[str]) -> None:
+        scope, outputs = node.scope, node.outputs
+        for name in names:
+            if not name:
+                outputs.append(None)
+                continue
+            if name in scope.values:
+                raise BadInput(f"{_where(scope)} defines {name!r} twice")
+            if name in self.names:
+                self.repeated.add(name)
+            self.names.add(name)
+            scope.values[name] = value = Value(name, scope, node)
+            outputs.append(value)
 
     def outer(self, scope: Scope, name: str, node: Node) -> Value:
         value = scope.find(name)

@@ -160,6 +160,14 @@ class Node:
         first = next((v.name for v in self.outputs if v is not None), "")
         return f"{self.op_type}:{first}"
 
+    @property
+    def is_read(self) -> bool:
+        """True when something reads one of its outputs."""
+        for value in self.outputs:  # noqa: SIM110 - twice as fast as any(), and called for every visit
+            if value is not None and (value.uses or value.pins):
+                return True
+        return False
+
     def attribute(self, name: str, default: Any = None) -> Any:
         """Value of an attribute: int, float, str, tuple, or the message for tensors, graphs and types."""
         for attribute in self.proto.attribute:
@@ -241,21 +249,16 @@ class Scope:
     def find(self, name: str) -> Value | None:
         """The value that `name` means here, looking outward; None when nothing defines it."""
         scope: Scope | None = self
-        while scope is not None:
-            value = scope.values.get(name)
-            if value is not None:
-                return value
+        while scope is not None and name not in scope.values:
             scope = scope.parent
-        return None
+        return None if scope is None else scope.values[name]
 
     def sees(self, other: Scope) -> bool:
         """True when values of `other` are visible here: it is this scope or encloses it."""
         scope: Scope | None = self
-        while scope is not None:
-            if scope is other:
-                return True
+        while scope is not None and scope is not other:
             scope = scope.parent
-        return False
+        return scope is not None
 
 
 class Graph:
@@ -281,7 +284,9 @@ class Graph:
         while stack:
             scope = stack.pop()
             yield scope
-            stack += [s for n in reversed(scope.nodes) if n.is_alive for s in reversed(n.subgraphs)]
+            for node in reversed(scope.nodes):
+                if node.subgraphs and node.is_alive:
+                    stack += reversed(node.subgraphs)
 
     def fresh_name(self, base: str) -> str:
         """A name that no scope of the model uses, made from `base`; it counts as used from now on."""

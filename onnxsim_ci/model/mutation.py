@@ -202,3 +202,15 @@ def take_name(old: Value, new: Value) -> None:
     if new.content is not None:
         old.content = new.content
     replace_uses(new, old)
+
+
+def release(graph: Graph) -> None:
+    """Cut values and nodes apart, so that they are freed at once; the index is of no use any more."""
+    for scope in list(graph.scopes()):
+        for value in scope.values.values():
+            value.producer = None
+            value.uses.clear()
+        scope.values.clear()
+        for node in scope.nodes:
+            node.subgraphs = ()
+        scope.nodes.clear()

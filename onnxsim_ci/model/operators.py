@@ -26,12 +26,8 @@ NONDETERMINISTIC = frozenset(
 )
 """Standard operators whose results differ from call to call, seeded or not."""
 
-
-LISTS = {
-    defs.OpSchema.AttrType.GRAPH: defs.OpSchema.AttrType.GRAPHS,
-    defs.OpSchema.AttrType.TENSOR: defs.OpSchema.AttrType.TENSORS,
-}
 BODIES = (defs.OpSchema.AttrType.GRAPH, defs.OpSchema.AttrType.GRAPHS)
+TENSORS = (defs.OpSchema.AttrType.TENSOR, defs.OpSchema.AttrType.TENSORS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,22 +76,22 @@ def find_operator(op_type: str, domain: str, version: int) -> Operator | None:
 
 
 @lru_cache(maxsize=1024)
-def may_hold(kind: defs.OpSchema.AttrType, op_type: str, domain: str) -> bool:
-    """True unless the standard says that this operator has no attribute of `kind` (or a list of it)."""
+def may_hold_graphs(op_type: str, domain: str) -> bool:
+    """True unless the standard says that this operator has no body."""
+    return _may_hold(BODIES, op_type, domain)
+
+
+@lru_cache(maxsize=1024)
+def may_hold_tensors(op_type: str, domain: str) -> bool:
+    """True unless the standard says that this operator has no tensor attribute."""
+    return _may_hold(TENSORS, op_type, domain)
+
+
+def _may_hold(kinds: tuple[defs.OpSchema.AttrType, ...], op_type: str, domain: str) -> bool:
+    domain = "" if domain == "ai.onnx" else domain
     if domain not in STANDARD_DOMAINS or not defs.has(op_type, domain):
         return True
-    attributes = defs.get_schema(op_type, domain).attributes.values()
-    return any(a.type in (kind, LISTS[kind]) for a in attributes)
-
-
-def may_hold_graphs(op_type: str, domain: str) -> bool:
-    """True unless the operator certainly has no body."""
-    return may_hold(defs.OpSchema.AttrType.GRAPH, op_type, "" if domain == "ai.onnx" else domain)
-
-
-def may_hold_tensors(op_type: str, domain: str) -> bool:
-    """True unless the operator certainly has no tensor attribute."""
-    return may_hold(defs.OpSchema.AttrType.TENSOR, op_type, "" if domain == "ai.onnx" else domain)
+    return any(a.type in kinds for a in defs.get_schema(op_type, domain).attributes.values())
 
 
 @lru_cache(maxsize=1024)

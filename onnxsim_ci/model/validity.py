@@ -136,7 +136,8 @@ def _refers(proto: object) -> bool:
 
 
 def _check_tensor(tensor: TensorProto, model: LoadedModel, where: str) -> None:
-    if any(d < 0 for d in tensor.dims):
+    dims, data_type = tuple(tensor.dims), tensor.data_type
+    if min(dims, default=0) < 0:
         raise BadInput(f"{where}: tensor {tensor.name!r} has a negative dimension")
     if is_outside(tensor):
         try:
@@ -145,14 +146,14 @@ def _check_tensor(tensor: TensorProto, model: LoadedModel, where: str) -> None:
             error.where = where
             raise
         return
-    declared = stored_bytes(tensor.data_type, tensor.dims)
+    declared = stored_bytes(data_type, dims)
     span = span_of(tensor)
     if span is not None:
         actual = span[1]
     elif tensor.HasField("raw_data"):
         actual = len(tensor.raw_data)
-    elif tensor.data_type == TensorProto.STRING:
-        declared, actual = element_count(tensor.dims), len(tensor.string_data)
+    elif data_type == TensorProto.STRING:
+        declared, actual = element_count(dims), len(tensor.string_data)
     else:
         declared, actual = _typed_counts(tensor)
     if declared != actual:

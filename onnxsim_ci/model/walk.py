@@ -45,6 +45,8 @@ def _tensors(graph: GraphProto | FunctionProto) -> Iterator[TensorProto]:
 def _of_attribute(attribute: AttributeProto) -> Iterator[TensorProto]:
     if attribute.HasField("t"):
         yield attribute.t
+    if attribute.type == AttributeProto.TENSOR:
+        return
     yield from attribute.tensors
     if attribute.HasField("sparse_tensor"):
         yield from _parts(attribute.sparse_tensor)

@@ -16,7 +16,7 @@ from onnx import TensorProto, numpy_helper
 from onnxsim_ci.errors import BadInput
 from onnxsim_ci.model.external import ExternalFiles
 from onnxsim_ci.model.tensors import BITS, numpy_dtype, stored_bytes
-from onnxsim_ci.model.wire import Buffer, clear_span, span_of
+from onnxsim_ci.model.wire import Buffer, clear_span, span_of, write_varint
 
 EXTERNAL = TensorProto.EXTERNAL
 PIECE_BYTES = 1 << 20
@@ -71,13 +71,13 @@ class Weights:
         return tensor.data_location != EXTERNAL or span_of(tensor) is not None
 
     def raw(self, tensor: TensorProto) -> memoryview | bytes:
-        """Raw bytes of any tensor, little-endian as ONNX stores them; strings joined by NUL."""
+        """Raw bytes of any tensor, little-endian as ONNX stores them; each string behind its length."""
         if tensor.data_location == EXTERNAL:
             return self.view(tensor)
         if tensor.HasField("raw_data"):
             return bytes(tensor.raw_data)
         if tensor.data_type == TensorProto.STRING:
-            return b"\0".join(tensor.string_data)
+            return b"".join(write_varint(len(s)) + s for s in tensor.string_data)
         array = numpy_helper.to_array(tensor)
         return bytes(numpy_helper.from_array(array).raw_data)
 

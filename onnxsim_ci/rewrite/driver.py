@@ -16,7 +16,6 @@ from onnx import ModelProto
 
 from onnxsim_ci.analysis import infer, is_complete
 from onnxsim_ci.model import Graph, Node, Scope, Weights, add_value_infos, strip_value_infos, write_back
-from onnxsim_ci.rewrite.contract import Rule
 from onnxsim_ci.rewrite.fold_step import FoldStep
 from onnxsim_ci.rewrite.merge_step import MergeStep
 from onnxsim_ci.rewrite.outcome import Outcome, StopReason
@@ -62,8 +61,9 @@ class Run:
             journal.exact_count = len(journal)
             every = selected_rules(self.plan, exact_only=False)
             if len(every) > len(exact):
+                self.rules.use(tuple(r for r in every if r not in exact))
+                self.seed_wanted()
                 self.rules.use(every)
-                self.seed_roots(set(every) - set(exact))
                 self.to_fixpoint()
         self.write_back(is_last=True)
         return Outcome(
@@ -126,25 +126,28 @@ class Run:
         return self.plan.subgraphs or (scope.parent is None and not scope.is_function)
 
     def seed_all(self) -> None:
-        """Merge equal initializers, and queue every node in order."""
+        """Merge equal constants, and queue every other node in order."""
         rank_nodes(self.graph)
         for scope in self.scopes():
             for tensor in scope.initializers:
                 self.merges.merge_constant(scope.values[tensor.name])
-            self.worklist.push_all(scope.nodes)
+            for node in scope.nodes:
+                if node.op_type == "Constant":
+                    self.visit(node)
+                else:
+                    self.worklist.push(node)
 
-    def seed_roots(self, rules: set[Rule]) -> None:
-        """Queue the nodes that one of these rules starts from."""
-        roots = {root for rule in rules for root in rule.roots}
+    def seed_wanted(self) -> None:
+        """Queue the nodes that one of the rules in use would change."""
         for scope in self.scopes():
-            self.worklist.push_all([n for n in scope.nodes if n.op_type in roots])
+            self.worklist.push_all([n for n in scope.nodes if n.is_alive and self.rules.wants(n)])
 
     def visit(self, node: Node) -> None:
         """One look at one node."""
         self.visits += 1
         if self.visits > self.most_visits:
             self.bench.stop = StopReason.VISITS
-        if not is_read(node):
+        if not node.is_read:
             self.bench.drop_unused(node)
         elif not self.is_open(node.scope):
             return
@@ -160,11 +163,3 @@ class Run:
             self.bench.push_readers(node)
         if not self.folds.fold(node) and not self.rules.try_rules(node):
             self.merges.merge_node(node)
-
-
-def is_read(node: Node) -> bool:
-    """True when something reads one of the node's outputs."""
-    for value in node.outputs:  # noqa: SIM110 - twice as fast as any(), and called for every visit
-        if value is not None and (value.uses or value.pins):
-            return True
-    return False

@@ -267,7 +267,7 @@ class Editor:
             self.drop(node)
 
     def _is_dead(self, node: Node) -> bool:
-        return not self.keeps_node(node) and not any(v is not None and v.is_read for v in node.outputs)
+        return not node.is_read and not self.keeps_node(node)
 
     def _splice(self, root: Node, body: Scope) -> None:
         """The nodes of `body` take the place of `root`, which they belong to."""

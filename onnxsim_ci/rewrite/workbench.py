@@ -71,6 +71,7 @@ class Workbench:
         for gone, stands in self.editor.gone:
             if stands or gone not in self.journal.survivors:
                 self.journal.survivors[gone] = stands
+        self.editor.start()
 
     def note(  # noqa: PLR0913 - the parts of a record
         self,

@@ -1,5 +1,6 @@
 """`optimize`: what goes in, what comes out, what is written."""
 
+import gc
 import hashlib
 import os
 import stat
@@ -12,6 +13,7 @@ import onnxruntime
 import pytest
 
 from onnxsim_ci import BadInput, Policy, optimize
+from onnxsim_ci.model import Node
 
 Make = Callable[..., onnx.ModelProto]
 
@@ -42,6 +44,17 @@ def test_paths_bytes_and_protos_are_taken_and_not_changed(form: str, model: Make
     assert source.SerializeToString() == before
     assert path.read_bytes() == before
     assert os.listdir(tmp_path) == ["m.onnx"]
+
+
+def test_the_index_is_free_without_the_cyclic_collector(conv_batchnorm: onnx.ModelProto) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        optimize(conv_batchnorm, policy=Policy.model_validate({"verify": {"mode": "off"}}))
+        left = [o for o in gc.get_objects() if isinstance(o, Node)]
+    finally:
+        gc.enable()
+    assert not left
 
 
 def test_a_result_is_written_where_the_caller_says(model: Make, tmp_path: Path) -> None:

@@ -216,8 +216,9 @@ def test_equal_bytes_are_one_constant() -> None:
         (np.array(0.0, np.float32), np.zeros(1, np.float32)),
         (np.array(["a"]), np.array(["b"])),
         (np.array(["a", "b"]), np.array(["ab", ""])),
+        (np.array([b"a\0b", b""], object), np.array([b"a", b"b\0"], object)),
     ],
-    ids=["zeros", "NaN payload", "NaN sign", "type", "rank", "scalar", "text", "joined texts"],
+    ids=["zeros", "NaN payload", "NaN sign", "type", "rank", "scalar", "text", "joined texts", "NUL text"],
 )
 def test_other_bytes_types_and_shapes_are_two(pair: tuple[np.ndarray, np.ndarray]) -> None:
     assert initializers(*pair) == 2
@@ -229,6 +230,14 @@ def test_large_constants_that_differ_in_one_element_are_two() -> None:
         second = first.copy()
         second[place] = 1
         assert initializers(first, second) == 2
+
+
+def test_many_large_constants_with_equal_ends_are_one_only_where_all_bytes_agree() -> None:
+    middles = [1.0, 2.0, 1.0, 3.0, 2.0, 1.0, 4.0]
+    arrays = [np.zeros(3000, np.float32) for _ in middles]
+    for array, middle in zip(arrays, middles, strict=True):
+        array[1500] = middle
+    assert initializers(*arrays) == len(set(middles))
 
 
 def test_typed_and_raw_storage_of_the_same_elements_may_be_one() -> None:

@@ -35,6 +35,11 @@ class Window(NamedTuple):
     begin: int
     end: int
 
+    @property
+    def is_neutral(self) -> bool:
+        """True when there are as many positions as elements."""
+        return self.stride == 1 and self.begin + self.end + 1 == self.extent
+
 
 def _windows(node: Node, kernel: Shape) -> list[Window] | None:
     """The window of each spatial axis; None for a kernel that is not static or attributes that do not fit."""
@@ -65,6 +70,8 @@ def _is_same_pad(node: Node) -> bool:
 
 def _convolved_dim(dim: Dim, window: Window) -> Dim:
     """Positions of a window: floor((dim + pads - extent) / stride) + 1, at least 0 where it runs."""
+    if window.is_neutral and is_nonnegative(dim):
+        return dim
     return maximum(0, floordiv(dim + (window.begin + window.end - window.extent), window.stride) + 1)
 
 
@@ -73,6 +80,8 @@ def _pooled_dim(dim: Dim, window: Window) -> Dim:
 
     Source: onnxruntime 1.32 and the inference of onnx 1.23 give 1 for size 1, kernel 2, stride 2.
     """
+    if window.is_neutral and is_nonnegative(dim):
+        return dim
     return maximum(0, truncdiv(dim + (window.begin + window.end - window.extent), window.stride) + 1)
 
 
