@@ -23,15 +23,15 @@ def borrow(model: ModelProto) -> tuple[ModelProto, list[TensorProto]]:
     if not any(large) or len(UnknownFieldSet(model)) or len(UnknownFieldSet(model.graph)):
         light.CopyFrom(model)
         return light, []
-    _copy_fields(model, light, "graph")
-    _copy_fields(model.graph, light.graph, "initializer")
+    copy_fields(model, light, "graph")
+    copy_fields(model.graph, light.graph, "initializer")
     borrowed: list[TensorProto] = []
     for tensor, is_large in zip(model.graph.initializer, large, strict=True):
         if not is_large:
             light.graph.initializer.append(tensor)
             continue
         head = light.graph.initializer.add()
-        _copy_fields(tensor, head, "raw_data")
+        copy_fields(tensor, head, "raw_data")
         mark_span(head, len(borrowed), stored_bytes(tensor.data_type, tensor.dims))
         borrowed.append(tensor)
     return light, borrowed
@@ -44,14 +44,16 @@ def _is_large(tensor: TensorProto) -> bool:
     return size > SPAN_FROM_BYTES and not len(UnknownFieldSet(tensor))
 
 
-def _copy_fields(source: Message, target: Message, left_out: str) -> None:
-    """Copy every field that is set, except one."""
-    for field, content in source.ListFields():
-        if field.name == left_out:
+def copy_fields(source: Message, target: Message, left_out: str) -> None:
+    """Copy every field that is set, except one, which is not even read."""
+    for field in source.DESCRIPTOR.fields:
+        name = field.name
+        if name == left_out:
             continue
         if field.is_repeated:
-            getattr(target, field.name).extend(content)
-        elif field.message_type is not None:
-            getattr(target, field.name).CopyFrom(content)
-        else:
-            setattr(target, field.name, content)
+            getattr(target, name).extend(getattr(source, name))
+        elif source.HasField(name):
+            if field.message_type is not None:
+                getattr(target, name).CopyFrom(getattr(source, name))
+            else:
+                setattr(target, name, getattr(source, name))

@@ -9,14 +9,14 @@ from __future__ import annotations
 from onnx import ModelProto, TensorProto, ValueInfoProto, checker, defs
 
 from onnxsim_ci.errors import BadInput, ExternalDataError, LimitExceeded, UnsupportedModel
+from onnxsim_ci.model.borrow import copy_fields
 from onnxsim_ci.model.graph import Graph, Node, Scope
 from onnxsim_ci.model.load import Limits, LoadedModel
 from onnxsim_ci.model.operators import STANDARD_DOMAINS, is_ever_standard
 from onnxsim_ci.model.tensors import BITS, element_count, stored_bytes
 from onnxsim_ci.model.walk import all_tensors, is_outside
-from onnxsim_ci.model.wire import span_of
+from onnxsim_ci.model.wire import SPAN_FROM_BYTES, span_of
 
-SKELETON_MAX_BYTES = 1 << 10
 TYPED_FIELDS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
 
 
@@ -37,7 +37,7 @@ def check_content(model: LoadedModel, graph: Graph, limits: Limits) -> None:
 def checker_problem(model: ModelProto) -> str | None:
     """First line of what the ONNX checker says against `model`, weights aside; None when it is content."""
     try:
-        checker.check_model(skeleton(model))
+        checker.check_model(_checkable(model))
     except checker.ValidationError as error:
         return next(
             (line.strip() for line in str(error).splitlines() if line.strip()), "the checker refuses it"
@@ -45,34 +45,31 @@ def checker_problem(model: ModelProto) -> str | None:
     return None
 
 
-def skeleton(model: ModelProto) -> ModelProto:
-    """A copy without large weights: they become inputs of their type."""
-    small = ModelProto()
-    for field, content in model.ListFields():
-        if field.name != "graph":
-            if field.is_repeated:
-                getattr(small, field.name).extend(content)
-            else:
-                setattr(small, field.name, content)
-    graph = small.graph
-    for field, content in model.graph.ListFields():
-        if field.name == "initializer":
-            continue
-        if field.is_repeated:
-            getattr(graph, field.name).extend(content)
-        else:
-            setattr(graph, field.name, content)
+def _checkable(model: ModelProto) -> ModelProto:
+    """`model`, or a copy in which initializers that lie in files or are large became inputs of their type.
+
+    The checker would look for the files beside the current folder, and hold the large ones twice.
+    """
+    graph = model.graph
+    heavy = [_is_heavy(t) for t in graph.initializer]
+    if not any(heavy):
+        return model
+    copy = ModelProto()
+    copy_fields(model, copy, "graph")
+    copy_fields(graph, copy.graph, "initializer")
     listed = {i.name for i in graph.input}
-    for tensor in model.graph.initializer:
-        if (
-            tensor.data_location == TensorProto.EXTERNAL
-            or stored_bytes(tensor.data_type, tensor.dims) > SKELETON_MAX_BYTES
-        ):
-            if tensor.name not in listed:
-                graph.input.append(typed_info(tensor))
-        else:
-            graph.initializer.append(tensor)
-    return small
+    for tensor, is_heavy in zip(graph.initializer, heavy, strict=True):
+        if not is_heavy:
+            copy.graph.initializer.append(tensor)
+        elif tensor.name not in listed:
+            copy.graph.input.append(typed_info(tensor))
+    return copy
+
+
+def _is_heavy(tensor: TensorProto) -> bool:
+    if tensor.data_location == TensorProto.EXTERNAL:
+        return span_of(tensor) is None
+    return stored_bytes(tensor.data_type, tensor.dims) > SPAN_FROM_BYTES
 
 
 def typed_info(tensor: TensorProto) -> ValueInfoProto:

@@ -18,8 +18,11 @@ from collections.abc import Iterator
 from google.protobuf.message import DecodeError
 from onnx import ModelProto, TensorProto
 
-INLINE = f"\0{os.urandom(8).hex()}"
-"""Location of a span of the source itself: no path, since it has a NUL byte, and no model can guess it."""
+INLINE = f"#\0{os.urandom(8).hex()}"
+"""Location of a span of the source itself: no path, since it has a NUL byte, and no model can guess it.
+
+The ONNX checker takes a location that starts with # for data in memory (onnx 1.23).
+"""
 
 SAID_DEFAULT = ("data_location", "DEFAULT")
 """Fourth entry of a span whose source spelled out where its data are, as `onnx.load` does."""
