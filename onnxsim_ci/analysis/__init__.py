@@ -26,7 +26,7 @@ from onnxsim_ci.analysis.dim import (
     symbol,
 )
 from onnxsim_ci.analysis.facts import Facts
-from onnxsim_ci.analysis.inference import Inference, infer, is_complete
+from onnxsim_ci.analysis.inference import Inference, infer, is_complete, learn_constants
 from onnxsim_ci.analysis.opaque import (
     broadcast_dim,
     broadcast_shapes,
@@ -70,6 +70,7 @@ __all__ = [
     "is_nonnegative",
     "is_positive",
     "is_vague",
+    "learn_constants",
     "maximum",
     "minimum",
     "modulo",

@@ -56,8 +56,7 @@ def infer(graph: Graph, model: ModelProto) -> Inference:
 
     The facts are those of the most demanding way that did not fail; function bodies get none.
     """
-    for scope in graph.scopes():
-        _learn_constants(scope)
+    learn_constants(graph)
     names = _learn_inputs(graph.root)
     data = light_copy(graph, model).SerializeToString()
     problem = None
@@ -93,16 +92,17 @@ def _sentence(error: Exception) -> str | None:
     return None
 
 
-def _learn_constants(scope: Scope) -> None:
+def learn_constants(graph: Graph) -> None:
     """Types of constants are those of their tensors."""
-    for value in scope.values.values():
-        tensor, data = value.tensor, value.data
-        if (tensor is None and data is None) or value.shape is not None or value.overridable:
-            continue
-        if tensor is not None:
-            value.dtype, value.shape = tensor.data_type, tuple(tensor.dims)
-        elif data is not None:
-            value.dtype, value.shape = element_type(data.dtype), data.shape
+    for scope in graph.scopes():
+        for value in scope.values.values():
+            tensor, data = value.tensor, value.data
+            if (tensor is None and data is None) or value.shape is not None or value.overridable:
+                continue
+            if tensor is not None:
+                value.dtype, value.shape = tensor.data_type, tuple(tensor.dims)
+            elif data is not None:
+                value.dtype, value.shape = element_type(data.dtype), data.shape
 
 
 def _learn_inputs(root: Scope) -> dict[str, Dim]:

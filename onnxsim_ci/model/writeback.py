@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
 
-from onnx import FunctionProto, GraphProto, ModelProto, TensorProto, ValueInfoProto
+from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from onnxsim_ci.model.build import IR_WITHOUT_INPUT_INITIALIZERS
 from onnxsim_ci.model.graph import GRAPH, GRAPHS, Graph, Node, Scope, Value
@@ -124,8 +124,8 @@ class _Writer:
                 relink(function, message)
             self.changed = True
 
-    def scope(self, scope: Scope) -> bool:
-        """Write one scope and those inside; True when its message's nodes were made anew."""
+    def scope(self, scope: Scope) -> None:
+        """Write one scope and those inside."""
         live = [n for n in scope.nodes if n.is_alive]
         if scope.is_reordered:
             live = topological(live, scope)
@@ -140,21 +140,15 @@ class _Writer:
         if moved:
             for order, node in enumerate(live):
                 node.order = order
+            _arrange(proto, live, scope.nodes[len(proto.node) :])
         scope.nodes = live
         scope.is_reordered = False
-        if moved:
-            messages = [n.proto for n in live]
-            del proto.node[:]
-            proto.node.extend(messages)
         if isinstance(proto, GraphProto):
             moved = _write_initializers(scope, proto) or moved
             self.value_infos(scope, proto)
         else:
             self.function_infos(scope)
-        if moved:
-            relink(scope, proto)
-            self.changed = True
-        return moved
+        self.changed = self.changed or moved
 
     def value_infos(self, scope: Scope, proto: GraphProto) -> None:
         if not proto.value_info or self.keep_info is None:
@@ -183,6 +177,18 @@ class _Writer:
         return defined and self.keep_info is not None and self.keep_info(value, info)
 
 
+def _arrange(proto: GraphProto | FunctionProto, live: list[Node], added: list[Node]) -> None:
+    """Let `proto` hold the messages of `live` in this order; only those of `added` nodes are copied."""
+    messages = proto.node
+    for node in added:
+        if node.is_alive:
+            messages.append(node.proto)
+            _relink_node(node, messages[-1])
+    places = {id(n.proto): place for place, n in enumerate(live)}
+    messages.sort(key=lambda m: places.get(id(m), len(live)))
+    del messages[len(live) :]
+
+
 def _write_names(node: Node) -> None:
     proto = node.proto
     proto.ClearField("input")
@@ -194,25 +200,24 @@ def _write_names(node: Node) -> None:
 
 def _write_initializers(scope: Scope, proto: GraphProto) -> bool:
     """Drop dead initializers, append new ones in the order of their making; True when the list changed."""
-    values = scope.values
-    kept = []
-    for tensor in proto.initializer:
+    values, tensors = scope.values, proto.initializer
+    dead: dict[int, TensorProto] = {}
+    for tensor in tensors:
         value = values.get(tensor.name)
-        if value is None or value.is_read or value.is_input:
-            kept.append(tensor)
-        else:
+        if value is not None and not value.is_read and not value.is_input:
             value.tensor = None
+            dead[id(tensor)] = tensor
     fresh = new_initializers(scope)
-    if len(kept) == len(proto.initializer) and not fresh:
-        return False
+    if dead:
+        tensors.sort(key=lambda t: id(t) in dead)
+        del tensors[len(tensors) - len(dead) :]
     for value in fresh:
         if value.tensor is not None:
-            kept.append(_named(value.tensor, value.name))
+            tensors.append(_named(value.tensor, value.name))
         elif value.data is not None:
-            kept.append(tensor_from_array(value.data, value.name))
-    del proto.initializer[:]
-    proto.initializer.extend(kept)
-    return True
+            tensors.append(tensor_from_array(value.data, value.name))
+        value.tensor = tensors[-1]
+    return bool(dead or fresh)
 
 
 def _named(tensor: TensorProto, name: str) -> TensorProto:
@@ -224,22 +229,24 @@ def _named(tensor: TensorProto, name: str) -> TensorProto:
 
 
 def relink(scope: Scope, proto: GraphProto | FunctionProto) -> None:
-    """Point the index at the messages that now hold it: extending a repeated field copies them."""
+    """Point the index of a scope at the message that now holds it: a copy of the one that did."""
     scope.proto = proto
     for node, message in zip(scope.nodes, proto.node, strict=True):
-        node.proto = message
-        constant = node.outputs[0] if node.op_type == "Constant" and node.outputs else None
-        if constant is not None and len(message.attribute) == 1 and message.attribute[0].name == "value":
-            constant.tensor = message.attribute[0].t
-        if node.subgraphs:
-            for inner, graph in zip(node.subgraphs, subgraph_messages(node), strict=True):
-                relink(inner, graph)
-    if isinstance(proto, FunctionProto):
-        return
-    for tensor in proto.initializer:
+        _relink_node(node, message)
+    for tensor in scope.initializers:
         value = scope.values.get(tensor.name)
         if value is not None:
             value.tensor = tensor
+
+
+def _relink_node(node: Node, message: NodeProto) -> None:
+    node.proto = message
+    constant = node.outputs[0] if node.op_type == "Constant" and node.outputs else None
+    if constant is not None and len(message.attribute) == 1 and message.attribute[0].name == "value":
+        constant.tensor = message.attribute[0].t
+    if node.subgraphs:
+        for inner, graph in zip(node.subgraphs, subgraph_messages(node), strict=True):
+            relink(inner, graph)
 
 
 def subgraph_messages(node: Node) -> Iterator[GraphProto]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from onnx import ModelProto
 
-from onnxsim_ci.analysis import infer, is_complete
+from onnxsim_ci.analysis import infer, is_complete, learn_constants
 from onnxsim_ci.model import Graph, Node, Scope, Weights, add_value_infos, strip_value_infos, write_back
 from onnxsim_ci.rewrite.fold_step import FoldStep
 from onnxsim_ci.rewrite.merge_step import MergeStep
@@ -51,28 +51,49 @@ class Run:
 
     def run(self) -> Outcome:
         """Both passes to their fixed points, with inference again while shapes are missing."""
+        simplifies = self.plan.level is not None and not len(self.model.training_info)
+        if simplifies:
+            self.merge_constants()
         problem = infer(self.graph, self.model).problem or contradicted_output(self.graph)
-        journal = self.bench.journal
-        if self.plan.level is not None and not len(self.model.training_info):
-            exact = selected_rules(self.plan, exact_only=True)
-            self.rules.use(exact)
-            self.seed_all()
-            self.to_fixpoint()
-            journal.exact_count = len(journal)
-            every = selected_rules(self.plan, exact_only=False)
-            if len(every) > len(exact):
-                self.rules.use(tuple(r for r in every if r not in exact))
-                self.seed_wanted()
-                self.rules.use(every)
-                self.to_fixpoint()
+        if simplifies:
+            self.both_passes()
         self.write_back(is_last=True)
         return Outcome(
-            journal=journal,
+            journal=self.bench.journal,
             changed=self.bench.changed,
             visits=self.visits,
             stop=self.bench.stop,
             problem=problem,
         )
+
+    def merge_constants(self) -> None:
+        """Merge equal constants, before shape inference has to look at each of them."""
+        learn_constants(self.graph)
+        rank_nodes(self.graph)
+        for scope in self.scopes():
+            for tensor in scope.initializers:
+                self.merges.merge_constant(scope.values[tensor.name])
+            for node in scope.nodes:
+                if node.op_type == "Constant":
+                    self.visit(node)
+        if len(self.bench.journal):
+            self.write_back(is_last=False)
+
+    def both_passes(self) -> None:
+        """EXACT rules on every node, then all rules from where the others fire."""
+        journal = self.bench.journal
+        exact = selected_rules(self.plan, exact_only=True)
+        every = selected_rules(self.plan, exact_only=False)
+        self.rules.use(exact)
+        for scope in self.scopes():
+            self.worklist.push_all([n for n in scope.nodes if n.op_type != "Constant"])
+        self.to_fixpoint()
+        journal.exact_count = len(journal)
+        if len(every) > len(exact):
+            self.rules.use(tuple(r for r in every if r not in exact))
+            self.seed_wanted()
+            self.rules.use(every)
+            self.to_fixpoint()
 
     def to_fixpoint(self) -> None:
         """Settle and learn from what changed, until nothing does; what is known is not looked at again."""
@@ -124,18 +145,6 @@ class Run:
     def is_open(self, scope: Scope) -> bool:
         """True when the plan allows to change this scope."""
         return self.plan.subgraphs or (scope.parent is None and not scope.is_function)
-
-    def seed_all(self) -> None:
-        """Merge equal constants, and queue every other node in order."""
-        rank_nodes(self.graph)
-        for scope in self.scopes():
-            for tensor in scope.initializers:
-                self.merges.merge_constant(scope.values[tensor.name])
-            for node in scope.nodes:
-                if node.op_type == "Constant":
-                    self.visit(node)
-                else:
-                    self.worklist.push(node)
 
     def seed_wanted(self) -> None:
         """Queue the nodes that one of the rules in use would change."""

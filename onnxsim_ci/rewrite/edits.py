@@ -163,18 +163,19 @@ class Editor:
         readers = replace_uses(old, new)
         self.gone.append((old.name, new.name))
         self._touch(readers, far=becomes_constant)
-        self.early(new)
+        self.early(new, producer)
         if len(new.uses) == 1:
             self._touch(new.uses)
         if producer is not None:
             self._drop_if_dead(producer)
 
-    def early(self, constant: Value) -> None:
-        """A Constant node that got an earlier reader moves to the front of its scope."""
+    def early(self, constant: Value, former: Node | None = None) -> None:
+        """A Constant node with new readers moves to the front, unless it stood before their `former` one."""
         producer = constant.producer
-        if producer is not None and producer.op_type == "Constant" and producer.order >= 0:
-            producer.order = -1
-            constant.scope.is_reordered = True
+        if producer is None or producer.op_type != "Constant" or producer.order < 0:
+            return
+        if former is None or former.scope is not producer.scope or former.order <= producer.order:
+            producer.order, constant.scope.is_reordered = -1, True
 
     def constant(self, scope: Scope, array: np.ndarray[Any, Any], base: str) -> Value:
         """A constant of `scope` with these elements; small ones are shared."""

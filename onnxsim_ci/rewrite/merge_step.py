@@ -55,6 +55,5 @@ class MergeStep:
         producer = value.producer
         root = producer if producer is not None else next(iter(value.uses))
         self.bench.begin(root)
-        self.bench.editor.early(known)
         self.bench.editor.redirect(value, known)
         self.bench.note(MERGE_CONSTANTS, root, value.name, f"it has the bytes of {known.name}")
