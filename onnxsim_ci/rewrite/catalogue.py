@@ -33,6 +33,11 @@ from onnxsim_ci.rewrite.rules.elementwise import (
     merge_casts,
     merge_idempotent,
 )
+from onnxsim_ci.rewrite.rules.indexing import (
+    merge_rows_into_split,
+    merge_split_reshapes,
+    merge_split_transposes,
+)
 from onnxsim_ci.rewrite.rules.layout import (
     eliminate_transpose,
     fuse_transpose_into_gemm,
@@ -95,6 +100,9 @@ RULES: tuple[Rule, ...] = (
     fuse_transpose_into_gemm.RULE,
     merge_transposes.RULE,
     eliminate_reduce.RULE,
+    merge_rows_into_split.RULE,
+    merge_split_reshapes.RULE,
+    merge_split_transposes.RULE,
     fuse_add_into_conv.RULE,
     fuse_batchnorm_into_conv.RULE,
     fuse_mul_into_conv.RULE,
