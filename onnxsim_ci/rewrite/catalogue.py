@@ -34,7 +34,12 @@ from onnxsim_ci.rewrite.rules.elementwise import (
     merge_idempotent,
 )
 from onnxsim_ci.rewrite.rules.indexing import (
+    merge_parts_into_gather,
+    merge_rows_into_reshape,
     merge_rows_into_split,
+    merge_slice_squeeze,
+    merge_slices,
+    merge_slices_into_split,
     merge_split_reshapes,
     merge_split_transposes,
 )
@@ -100,7 +105,12 @@ RULES: tuple[Rule, ...] = (
     fuse_transpose_into_gemm.RULE,
     merge_transposes.RULE,
     eliminate_reduce.RULE,
+    merge_parts_into_gather.RULE,
+    merge_rows_into_reshape.RULE,
     merge_rows_into_split.RULE,
+    merge_slice_squeeze.RULE,
+    merge_slices.RULE,
+    merge_slices_into_split.RULE,
     merge_split_reshapes.RULE,
     merge_split_transposes.RULE,
     fuse_add_into_conv.RULE,

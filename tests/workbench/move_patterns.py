@@ -86,4 +86,119 @@ def merge_rows_into_split(s: Sketch) -> None:
         s.result(s.node("Gather", (x, place), x.dtype, dims, axis=axis))
 
 
-MOVES = (merge_rows_into_split, merge_split_reshapes, merge_split_transposes)
+SLICE_ENDS = (9223372036854775807, 2147483647, 1000)
+
+
+def _sliced(s: Sketch, x: Made, axis: int, bounds: tuple[int, int], step: int = 1) -> Made:
+    start, end = bounds
+    operands = [x, s.ints(start), s.ints(end), s.ints(axis - (x.rank if s.maybe() else 0))]
+    if step != 1 or s.maybe(4):
+        operands.append(s.ints(step))
+    dims = (*x.dims[:axis], None, *x.dims[axis + 1 :])
+    return s.node("Slice", operands, x.dtype, dims)
+
+
+def merge_slices(s: Sketch) -> None:
+    x = s.source(s.choose(EVERY), s.shape((1, 2, 2)))
+    first = s.choose(range(x.rank))
+    for _ in range(s.choose((2, 2, 3))):
+        axis = first if s.maybe() else s.choose(range(x.rank))
+        start, end = s.choose((0, 0, 1, 2, -1, -2)), s.choose((*SLICE_ENDS, 1, 3, 4, -1, -2))
+        step = s.choose((1, 1, 1, 2, 3))
+        if s.maybe(9):
+            start, end, step = -1, -1000, -1
+        x = _sliced(s, x, axis, (start, end), step)
+        if s.maybe(6):
+            s.inner(x)
+    s.result(x)
+
+
+def _shared_out(s: Sketch, x: Made, axis: int, sizes: list[int]) -> list[Made]:
+    """Blocks of an axis by Slices and Gathers, now and then one place beside where they should start."""
+    parts, place, length = [], 0, sum(sizes)
+    for size in sizes:
+        start = place + (1 if s.maybe(12) else 0)
+        end = start + size
+        place = end
+        dims = (*x.dims[:axis], size, *x.dims[axis + 1 :])
+        if s.maybe(4) and end <= length:
+            parts.append(s.node("Gather", (x, s.ints(*range(start, end))), x.dtype, dims, axis=axis))
+            continue
+        is_last = end >= length
+        start -= length if s.maybe(3) else 0
+        end = (
+            s.choose(SLICE_ENDS)
+            if is_last and s.maybe()
+            else end - (length if s.maybe(3) and not is_last else 0)
+        )
+        parts.append(_sliced(s, x, axis, (start, end)))
+    return parts
+
+
+def merge_slices_into_split(s: Sketch) -> None:
+    front, behind = s.shape((0, 1)), s.shape((0, 1))
+    sizes = [s.choose((1, 2, 3)) for _ in range(s.choose((2, 2, 3)))]
+    x = s.source(s.choose(EVERY), (*front, sum(sizes), *behind))
+    for part in _shared_out(s, x, len(front), sizes):
+        s.inner(part)
+        s.result(part)
+
+
+def merge_parts_into_gather(s: Sketch) -> None:
+    front, behind = s.shape((0, 1)), s.shape((0, 1))
+    sizes = [s.choose((1, 2, 3)) for _ in range(s.choose((2, 2, 3)))]
+    x = s.source(s.choose(EVERY), (*front, sum(sizes), *behind))
+    axis = len(front)
+    parts = _shared_out(s, x, axis, sizes) if s.maybe() else _parts(s, x, axis, sizes)
+    if s.maybe(6):
+        s.inner(parts[0])
+    parts = [s.choose(parts) for _ in parts] if s.maybe(3) else parts[::-1]
+    joined = axis if not s.maybe(6) else s.choose(range(x.rank))
+    s.result(s.node("Concat", parts, x.dtype, (*front, None, *behind), axis=joined))
+
+
+def merge_slice_squeeze(s: Sketch) -> None:
+    front, behind = s.shape((0, 1, 2)), s.shape((0, 1))
+    axis = len(front)
+    x = s.source(s.choose(EVERY), (*front, s.choose((1, 2, 3, "K")), *behind))
+    dims = (*front, *behind)
+    if s.maybe(3) and isinstance(x.dims[axis], int) and x.dims[axis] != 1:
+        for part in _parts(s, x, axis, [1] * int(x.dims[axis] or 0)):
+            s.result(s.node("Squeeze", (part, s.ints(axis)), x.dtype, dims))
+        return
+    if s.maybe(3):
+        row = s.node("Gather", (x, s.ints(s.choose((0, -1)))), x.dtype, (*front, 1, *behind), axis=axis)
+    else:
+        start, end = s.choose(((0, 1), (0, 1), (-1, 1000), (-1, SLICE_ENDS[0]), (-2, -1), (1, 2), (0, 1000)))
+        row = _sliced(s, x, axis, (start, end))
+    if s.maybe(6):
+        s.inner(row)
+    s.result(s.node("Squeeze", (row, s.ints(axis - (x.rank if s.maybe() else 0))), x.dtype, dims))
+
+
+def merge_rows_into_reshape(s: Sketch) -> None:
+    count, dims = s.choose((2, 2, 3)), s.shape((1, 2, 3), named=s.maybe())
+    axis = s.choose(range(len(dims) + 1))
+    x = s.source(s.choose(EVERY), (*dims[:axis], count if not s.maybe(6) else count + 1, *dims[axis:]))
+    places = range(count) if not s.maybe(9) else range(count)[::-1]
+    rows = []
+    for place in places:
+        index = s.constant(np.array(place - (count if s.maybe(4) else 0)))
+        rows.append(s.node("Gather", (x, index), x.dtype, dims, axis=axis))
+        if s.maybe(9):
+            s.inner(rows[-1])
+    joined = s.choose(range(len(dims)))
+    result = (*dims[:joined], None, *dims[joined + 1 :])
+    s.result(s.node("Concat", rows, x.dtype, result, axis=joined - (len(dims) if s.maybe() else 0)))
+
+
+MOVES = (
+    merge_parts_into_gather,
+    merge_rows_into_reshape,
+    merge_rows_into_split,
+    merge_slice_squeeze,
+    merge_slices,
+    merge_slices_into_split,
+    merge_split_reshapes,
+    merge_split_transposes,
+)
