@@ -46,6 +46,7 @@ from onnxsim_ci.rewrite.rules.indexing import (
 from onnxsim_ci.rewrite.rules.layout import (
     eliminate_transpose,
     fuse_transpose_into_gemm,
+    merge_transpose_reshape,
     merge_transposes,
 )
 from onnxsim_ci.rewrite.rules.matmul import (
@@ -54,6 +55,8 @@ from onnxsim_ci.rewrite.rules.matmul import (
 )
 from onnxsim_ci.rewrite.rules.reduce import (
     eliminate_reduce,
+    eliminate_transpose_before_reduce,
+    merge_reduce_reshape,
 )
 from onnxsim_ci.rewrite.rules.shape import (
     convert_reshape_target,
@@ -103,8 +106,11 @@ RULES: tuple[Rule, ...] = (
     merge_squeezes.RULE,
     eliminate_transpose.RULE,
     fuse_transpose_into_gemm.RULE,
+    merge_transpose_reshape.RULE,
     merge_transposes.RULE,
     eliminate_reduce.RULE,
+    eliminate_transpose_before_reduce.RULE,
+    merge_reduce_reshape.RULE,
     merge_parts_into_gather.RULE,
     merge_rows_into_reshape.RULE,
     merge_rows_into_split.RULE,

@@ -6,7 +6,7 @@ Touch: `patterns.py` lists them by rule.
 from __future__ import annotations
 
 import numpy as np
-from sketch import BOOL, FLOATS, INTEGERS, Dims, Made, Sketch
+from sketch import BOOL, DOUBLE, FLOAT, FLOATS, INT32, INTEGERS, Dims, Made, Sketch
 
 EVERY = (*FLOATS, *INTEGERS, BOOL)
 
@@ -192,7 +192,85 @@ def merge_rows_into_reshape(s: Sketch) -> None:
     s.result(s.node("Concat", rows, x.dtype, result, axis=joined - (len(dims) if s.maybe() else 0)))
 
 
+def merge_transpose_reshape(s: Sketch) -> None:
+    dims = list(s.shape((1, 2, 3), named=s.maybe()))
+    for _ in range(s.choose((1, 1, 2))):
+        dims.insert(s.choose(range(len(dims) + 1)), 1)
+    x = s.source(s.choose(EVERY), tuple(dims))
+    steps = ["Transpose", s.choose(("Reshape", "Flatten", "Squeeze", "Unsqueeze", "Unsqueeze"))]
+    for step in steps if s.maybe() else steps[::-1]:
+        if step == "Transpose":
+            perm = permutation(s, x.rank)
+            if s.maybe():
+                ones = [a for a in range(x.rank) if x.dims[a] == 1]
+                order = [a for a in range(x.rank) if a not in ones]
+                for one in ones:
+                    order.insert(s.choose(range(len(order) + 1)), one)
+                perm = tuple(order)
+            x = transposed(s, x, perm)
+        elif step == "Reshape":
+            target = [d if isinstance(d, int) else s.choose((0, -1)) for d in x.dims]
+            if s.maybe():
+                target = [-1, *[d for d in target[1:] if d > 0]]
+            x = s.node("Reshape", (x, s.ints(*target)), x.dtype, (None,) * len(target))
+        elif step == "Flatten":
+            x = s.node("Flatten", (x,), x.dtype, (None, None), axis=s.choose(range(x.rank + 1)))
+        elif step == "Squeeze":
+            axes = [a for a in range(x.rank) if x.dims[a] == 1][: s.choose((1, 2))]
+            left = tuple(d for a, d in enumerate(x.dims) if a not in axes)
+            x = s.node("Squeeze", (x, s.ints(*axes)), x.dtype, left)
+        else:
+            axis = s.choose(range(x.rank + 1))
+            x = s.node("Unsqueeze", (x, s.ints(axis)), x.dtype, (*x.dims[:axis], 1, *x.dims[axis:]))
+        s.inner(x)
+    s.result(x)
+
+
+def _reduced(s: Sketch, x: Made, axes: list[int], keepdims: int) -> Made:
+    op_type = s.choose(("ReduceMax", "ReduceMin", "ReduceMean", "ReduceSum", "ReduceL1"))
+    dims = tuple(1 if a in axes else d for a, d in enumerate(x.dims) if keepdims or a not in axes)
+    return s.node(op_type, (x, s.ints(*axes)), x.dtype, dims, keepdims=keepdims)
+
+
+def _some_axes(s: Sketch, rank: int) -> list[int]:
+    return sorted({s.choose(range(rank)) for _ in range(s.choose((1, 2)))})
+
+
+def eliminate_transpose_before_reduce(s: Sketch) -> None:
+    x = s.source(s.choose((FLOAT, DOUBLE, INT32)), s.shape((2, 3, 4), named=s.maybe()))
+    axes = _some_axes(s, x.rank)
+    left = [a for a in range(x.rank) if a not in axes]
+    perm = permutation(s, x.rank)
+    if s.maybe():
+        order = list(left)
+        for axis in axes:
+            order.insert(s.choose(range(len(order) + 1)), axis)
+        perm = tuple(order)
+    t = transposed(s, x, perm)
+    if s.maybe(6):
+        s.inner(t)
+    s.result(_reduced(s, t, sorted(perm.index(a) for a in axes), s.choose((0, 0, 1))))
+
+
+def merge_reduce_reshape(s: Sketch) -> None:
+    x = s.source(s.choose((FLOAT, DOUBLE, INT32)), s.shape((2, 3, 4), named=s.maybe()))
+    axes = _some_axes(s, x.rank)
+    keepdims = s.choose((0, 1))
+    r = _reduced(s, x, axes, keepdims)
+    if s.maybe(6):
+        s.inner(r)
+    shift = 1 if s.maybe(9) else 0
+    places = [min(a + shift, x.rank - 1) for a in axes]
+    if keepdims and s.maybe():
+        s.result(s.node("Flatten", (r,), x.dtype, (None, None), axis=s.choose((0, 1))))
+    else:
+        s.result(s.node("Squeeze" if keepdims else "Unsqueeze", (r, s.ints(*places)), x.dtype, (None,)))
+
+
 MOVES = (
+    eliminate_transpose_before_reduce,
+    merge_reduce_reshape,
+    merge_transpose_reshape,
     merge_parts_into_gather,
     merge_rows_into_reshape,
     merge_rows_into_split,
