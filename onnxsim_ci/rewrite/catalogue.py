@@ -58,8 +58,12 @@ from onnxsim_ci.rewrite.rules.reduce import (
     eliminate_transpose_before_reduce,
     merge_reduce_reshape,
 )
+from onnxsim_ci.rewrite.rules.sequence import (
+    convert_split_to_sequence,
+)
 from onnxsim_ci.rewrite.rules.shape import (
     convert_reshape_target,
+    eliminate_empty_operand,
     eliminate_expand,
     eliminate_expand_before_broadcast,
     eliminate_pad,
@@ -96,7 +100,9 @@ RULES: tuple[Rule, ...] = (
     eliminate_pad.RULE,
     eliminate_reshape.RULE,
     eliminate_slice.RULE,
+    eliminate_empty_operand.RULE,
     eliminate_split_concat.RULE,
+    convert_split_to_sequence.RULE,
     eliminate_squeeze_unsqueeze.RULE,
     eliminate_tile.RULE,
     convert_reshape_target.RULE,

@@ -267,7 +267,46 @@ def merge_reduce_reshape(s: Sketch) -> None:
         s.result(s.node("Squeeze" if keepdims else "Unsqueeze", (r, s.ints(*places)), x.dtype, (None,)))
 
 
+def eliminate_empty_operand(s: Sketch) -> None:
+    front, behind = s.shape((0, 1)), s.shape((0, 1))
+    axis, dtype = len(front), s.choose(EVERY)
+    sizes = [s.choose((1, 2, "K", "L")) for _ in range(s.choose((1, 2)))]
+    operands = [s.source(dtype, (*front, size, *behind)) for size in sizes]
+    empty = s.source(dtype, (*front, s.choose((2, 3, "K")), *behind))
+    if not s.maybe(4):
+        place = s.choose((0, 1, -1))
+        empty = _sliced(s, empty, axis, (place, place))
+    s.inner(empty)
+    operands.insert(s.choose(range(len(operands) + 1)), empty)
+    joined = axis - (axis + 1 + len(behind) if s.maybe() else 0)
+    s.result(s.node("Concat", operands, dtype, (*front, None, *behind), axis=joined))
+
+
+def convert_split_to_sequence(s: Sketch) -> None:
+    front, behind = s.shape((0, 1)), s.shape((0, 1))
+    sizes = [s.choose((1, 2, 3)) for _ in range(s.choose((2, 3)))]
+    x = s.source(s.choose((FLOAT, DOUBLE, INT32)), (*front, sum(sizes), *behind))
+    operands: list[Made] = [x]
+    count = sum(sizes)
+    if s.maybe():
+        size = s.choose((1, 2, 3))
+        operands.append(s.constant(np.array(size)))
+        count = -(-sum(sizes) // size)
+    elif s.maybe():
+        operands.append(s.ints(*sizes))
+        count = len(sizes)
+    axis = len(front) - (x.rank if s.maybe() else 0)
+    sequence = s.node("SplitToSequence", operands, x.dtype, (), axis=axis)
+    left = list(range(count))
+    for _ in range(s.choose((1, 2))):
+        place = left.pop(s.choose(range(len(left)))) if left else 0
+        index = s.constant(np.array(place - (count if s.maybe() else 0)))
+        s.result(s.node("SequenceAt", (sequence, index), x.dtype, (*front, None, *behind)))
+
+
 MOVES = (
+    convert_split_to_sequence,
+    eliminate_empty_operand,
     eliminate_transpose_before_reduce,
     merge_reduce_reshape,
     merge_transpose_reshape,
