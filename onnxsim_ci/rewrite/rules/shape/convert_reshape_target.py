@@ -4,8 +4,8 @@ A size that the input has on the same axis becomes 0 (copy), one other symbolic 
 beside a copied or symbolic size fails where that size is 0, so it is written only if every other size is
 provably at least 1. The size of another dim of the same name counts as the same where the Reshape would fail
 otherwise, so not beside a -1, which takes what is left.
-Under `allowzero`, where 0 is a size, a Reshape without it takes the place of the node if a size is copied, but
-not beside a -1: the runtime's kernel takes an empty tensor there, with `allowzero` only.
+Under `allowzero`, where 0 is a size, a Reshape without it takes the place of the node if a size is copied,
+but not beside a -1: the runtime's kernel takes an empty tensor there, with `allowzero` only.
 Declined when two sizes would need -1, and when a size is 0 that `allowzero` means literally.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
