@@ -48,6 +48,7 @@ from onnxsim_ci.rewrite.rules.layout import (
     fuse_transpose_into_gemm,
     merge_transpose_reshape,
     merge_transposes,
+    sink_transposes,
 )
 from onnxsim_ci.rewrite.rules.matmul import (
     fuse_batchnorm_into_gemm,
@@ -114,6 +115,7 @@ RULES: tuple[Rule, ...] = (
     fuse_transpose_into_gemm.RULE,
     merge_transpose_reshape.RULE,
     merge_transposes.RULE,
+    sink_transposes.RULE,
     eliminate_reduce.RULE,
     eliminate_transpose_before_reduce.RULE,
     merge_reduce_reshape.RULE,

@@ -304,7 +304,48 @@ def convert_split_to_sequence(s: Sketch) -> None:
         s.result(s.node("SequenceAt", (sequence, index), x.dtype, (*front, None, *behind)))
 
 
+def _computed(s: Sketch, made: list[Made]) -> Made:
+    """Something elementwise, a Softmax or a Concat of the last value and perhaps another one."""
+    x = made[-1]
+    kind = s.choose(("unary", "unary", "binary", "binary", "constant", "softmax", "concat"))
+    if kind == "unary":
+        return s.node(s.choose(("Relu", "Neg", "Sigmoid", "Clip")), (x,), FLOAT, x.dims)
+    if kind == "softmax":
+        return s.node("Softmax", (x,), FLOAT, x.dims, axis=s.choose(range(x.rank)))
+    if kind == "concat" and isinstance(x.dims[0], int):
+        return s.node("Concat", (x, s.choose(made)), FLOAT, (None, *x.dims[1:]), axis=0)
+    if kind == "constant":
+        shape = [d if isinstance(d, int) and s.maybe() else 1 for d in x.dims]
+        shape = shape[s.choose((0, 1)) if shape[0] == 1 else 0 :]
+        c = s.constant(np.arange(1, 1 + np.prod(shape)).reshape(shape), FLOAT)
+        return s.node(s.choose(("Add", "Mul")), (x, c) if s.maybe() else (c, x), FLOAT, x.dims)
+    return s.node(s.choose(("Add", "Sub", "Mul")), (s.choose(made), x), FLOAT, x.dims)
+
+
+def sink_transposes(s: Sketch) -> None:
+    dims = s.shape((2, 3), named=s.maybe())
+    perm = permutation(s, len(dims))
+    if perm == tuple(range(len(dims))):
+        perm = perm[::-1]
+    made = []
+    for _ in range(s.choose((1, 2, 2))):
+        x = transposed(s, s.source(FLOAT, dims), perm if not s.maybe(9) else permutation(s, len(dims)))
+        if s.maybe(6):
+            s.inner(x)
+        made.append(x)
+    for _ in range(s.choose((1, 2, 3))):
+        made.append(_computed(s, made))
+        if s.maybe(9):
+            s.inner(made[-1])
+    x = made[-1]
+    if s.maybe():
+        back = tuple(perm.index(a) for a in range(len(perm)))
+        x = transposed(s, x, back if s.maybe() else permutation(s, x.rank))
+    s.result(x)
+
+
 MOVES = (
+    sink_transposes,
     convert_split_to_sequence,
     eliminate_empty_operand,
     eliminate_transpose_before_reduce,
