@@ -33,10 +33,22 @@ from onnxsim_ci.rewrite.rules.elementwise import (
     merge_casts,
     merge_idempotent,
 )
+from onnxsim_ci.rewrite.rules.indexing import (
+    merge_parts_into_gather,
+    merge_rows_into_reshape,
+    merge_rows_into_split,
+    merge_slice_squeeze,
+    merge_slices,
+    merge_slices_into_split,
+    merge_split_reshapes,
+    merge_split_transposes,
+)
 from onnxsim_ci.rewrite.rules.layout import (
     eliminate_transpose,
     fuse_transpose_into_gemm,
+    merge_transpose_reshape,
     merge_transposes,
+    sink_transposes,
 )
 from onnxsim_ci.rewrite.rules.matmul import (
     fuse_batchnorm_into_gemm,
@@ -44,9 +56,15 @@ from onnxsim_ci.rewrite.rules.matmul import (
 )
 from onnxsim_ci.rewrite.rules.reduce import (
     eliminate_reduce,
+    eliminate_transpose_before_reduce,
+    merge_reduce_reshape,
+)
+from onnxsim_ci.rewrite.rules.sequence import (
+    convert_split_to_sequence,
 )
 from onnxsim_ci.rewrite.rules.shape import (
     convert_reshape_target,
+    eliminate_empty_operand,
     eliminate_expand,
     eliminate_expand_before_broadcast,
     eliminate_pad,
@@ -83,7 +101,9 @@ RULES: tuple[Rule, ...] = (
     eliminate_pad.RULE,
     eliminate_reshape.RULE,
     eliminate_slice.RULE,
+    eliminate_empty_operand.RULE,
     eliminate_split_concat.RULE,
+    convert_split_to_sequence.RULE,
     eliminate_squeeze_unsqueeze.RULE,
     eliminate_tile.RULE,
     convert_reshape_target.RULE,
@@ -93,8 +113,20 @@ RULES: tuple[Rule, ...] = (
     merge_squeezes.RULE,
     eliminate_transpose.RULE,
     fuse_transpose_into_gemm.RULE,
+    merge_transpose_reshape.RULE,
     merge_transposes.RULE,
+    sink_transposes.RULE,
     eliminate_reduce.RULE,
+    eliminate_transpose_before_reduce.RULE,
+    merge_reduce_reshape.RULE,
+    merge_parts_into_gather.RULE,
+    merge_rows_into_reshape.RULE,
+    merge_rows_into_split.RULE,
+    merge_slice_squeeze.RULE,
+    merge_slices.RULE,
+    merge_slices_into_split.RULE,
+    merge_split_reshapes.RULE,
+    merge_split_transposes.RULE,
     fuse_add_into_conv.RULE,
     fuse_batchnorm_into_conv.RULE,
     fuse_mul_into_conv.RULE,

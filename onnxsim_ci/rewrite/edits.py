@@ -53,6 +53,7 @@ class Editor:
         self.touched: list[Node] = []
         self.added: list[str] = []
         self.gone: list[tuple[str, str]] = []
+        self.base = ""
 
     def take_fresh(self) -> list[Value]:
         """The constants made since the last call; they may equal others once they are tensors."""
@@ -79,6 +80,7 @@ class Editor:
 
     def apply(self, root: Node, edit: Edit) -> None:
         """Carry out `edit`, which `can_apply`."""
+        self.base = root.outputs[0].name if root.outputs and root.outputs[0] is not None else root.label
         made: dict[NodeSpec, Node] = {}
         if edit.splice is not None:
             self._splice(root, edit.splice)
@@ -203,7 +205,6 @@ class Editor:
         known = made.get(spec)
         if known is not None:
             return known
-        base = root.outputs[0].name if root.outputs and root.outputs[0] is not None else root.label
         inputs = [self._value(o, root, made, root) for o in spec.operands]
         while inputs and inputs[-1] is None:
             inputs.pop()
@@ -211,7 +212,7 @@ class Editor:
         for index in range(spec.output_count):
             value = named.get(index)
             if value is None:
-                value = new_value(self.graph, root.scope, f"{base}_{spec.op_type}")
+                value = new_value(self.graph, root.scope, f"{self.base}_{spec.op_type}")
                 self.added.append(value.name)
             outputs.append(value)
         like = spec.like

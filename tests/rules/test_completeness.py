@@ -25,6 +25,7 @@ WITHOUT_CASE_BELOW = {
     "eliminate-tile": "no evaluator has a kernel for Tile below opset 6",
     "fuse-batchnorm-into-gemm": "no evaluator has a kernel for Gemm below opset 7 that broadcasts",
     "eliminate-expand-before-broadcast": "there is no Expand below opset 8",
+    "merge-split-transposes": "no evaluator has a kernel for Split below opset 2",
     "convert-reshape-target": "Reshape has no target to convert below opset 5",
 }
 """Rules that start above the first version of their operators, and have no case one opset below."""

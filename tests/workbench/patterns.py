@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from move_patterns import MOVES
 from onnx import ValueInfoProto, helper
 from sketch import BOOL, DOUBLE, FLOAT, FLOATS, HALF, INT8, INT32, INT64, INTEGERS, UINT8, Dims, Made, Sketch
 
@@ -564,5 +565,6 @@ PATTERNS: dict[str, Callable[[Sketch], None]] = {
         merge_reshapes,
         merge_squeezes,
         merge_transposes,
+        *MOVES,
     )
 }

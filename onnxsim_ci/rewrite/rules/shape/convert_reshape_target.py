@@ -4,7 +4,9 @@ A size that the input has on the same axis becomes 0 (copy), one other symbolic 
 beside a copied or symbolic size fails where that size is 0, so it is written only if every other size is
 provably at least 1. The size of another dim of the same name counts as the same where the Reshape would fail
 otherwise, so not beside a -1, which takes what is left.
-Declined when two sizes would need -1, and under `allowzero`, where 0 is a size.
+Under `allowzero`, where 0 is a size, a Reshape without it takes the place of the node if a size is copied,
+but not beside a -1: the runtime's kernel takes an empty tensor there, with `allowzero` only.
+Declined when two sizes would need -1, and when a size is 0 that `allowzero` means literally.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/shape/convert_reshape_target.md; then `make docs`.
@@ -17,7 +19,8 @@ import numpy as np
 from onnxsim_ci.analysis import Facts
 from onnxsim_ci.analysis.dim import Dim, Shape, is_positive, product
 from onnxsim_ci.model import Node
-from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, ResultClass, Rule
+from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, ResultClass, Rule, replace
+from onnxsim_ci.rewrite.movement import reshape_spec
 from onnxsim_ci.rewrite.patterns import target_elements
 
 
@@ -28,9 +31,12 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     elements = target_elements(node, facts)
     if elements is None:
         return Declined("the elements of the target {0!r} are not known", target)
-    if node.attribute("allowzero", 0) and not all(e == -1 or is_positive(e) for e in elements):
-        return Declined("under allowzero a size of {0!r} may be 0", target)
     shape = facts.shape(source)
+    is_literal = bool(node.attribute("allowzero", 0))
+    if is_literal and any(
+        e == 0 and (shape is None or shape[i : i + 1] != (0,)) for i, e in enumerate(elements)
+    ):
+        return Declined("under allowzero a size of {0!r} is 0", target)
     sizes: list[int] = []
     notes: list[str] = []
     for axis, element in enumerate(elements):
@@ -42,9 +48,11 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         return Declined("several sizes of the target {0!r} stay symbolic", target)
     if notes and (-1 in sizes or not _decides(shape, elements, sizes)):
         return Declined("two inputs with a size of one name in {0!r} may differ in it", target)
-    if written and not others_positive:
+    if (written or (is_literal and -1 in sizes)) and not others_positive:
         return Declined("a size beside the symbolic one of {0!r} may be 0", target)
     why = "; ".join(["the sizes follow from the input's shape", *notes])
+    if is_literal and 0 in sizes:
+        return replace(node, reshape_spec(source, np.array(sizes, np.int64), node), why)
     return Edit(why, rewire=((node, 1, np.array(sizes, np.int64)),))
 
 
