@@ -7,6 +7,10 @@ Touch: a new rule's line goes here; a test fails for a rule file without one.
 from __future__ import annotations
 
 from onnxsim_ci.rewrite.contract import Rule
+from onnxsim_ci.rewrite.rules.arithmetic import (
+    convert_reciprocal_to_div,
+    fuse_hard_sigmoid,
+)
 from onnxsim_ci.rewrite.rules.control_flow import (
     eliminate_if,
 )
@@ -39,11 +43,23 @@ from onnxsim_ci.rewrite.rules.layout import (
     merge_transposes,
 )
 from onnxsim_ci.rewrite.rules.matmul import (
+    eliminate_zero_bias,
     fuse_batchnorm_into_gemm,
     fuse_matmul_add_into_gemm,
+    hoist_scale_into_weight,
+    merge_matmuls,
+    sink_scale_into_weight,
+)
+from onnxsim_ci.rewrite.rules.norm import (
+    fuse_add_into_layer_normalization,
+    fuse_layer_normalization,
+)
+from onnxsim_ci.rewrite.rules.recurrent import (
+    eliminate_zero_state,
 )
 from onnxsim_ci.rewrite.rules.reduce import (
     eliminate_reduce,
+    merge_reduces,
 )
 from onnxsim_ci.rewrite.rules.shape import (
     convert_reshape_target,
@@ -95,11 +111,21 @@ RULES: tuple[Rule, ...] = (
     fuse_transpose_into_gemm.RULE,
     merge_transposes.RULE,
     eliminate_reduce.RULE,
+    merge_reduces.RULE,
+    eliminate_zero_state.RULE,
+    fuse_layer_normalization.RULE,
+    fuse_add_into_layer_normalization.RULE,
+    eliminate_zero_bias.RULE,
+    fuse_hard_sigmoid.RULE,
+    convert_reciprocal_to_div.RULE,
     fuse_add_into_conv.RULE,
     fuse_batchnorm_into_conv.RULE,
     fuse_mul_into_conv.RULE,
     fuse_pad_into_conv.RULE,
     fuse_batchnorm_into_gemm.RULE,
     fuse_matmul_add_into_gemm.RULE,
+    merge_matmuls.RULE,
+    sink_scale_into_weight.RULE,
+    hoist_scale_into_weight.RULE,
 )
 """The catalogue; `rules` and `rule` print it, docs/rules is made from it."""
