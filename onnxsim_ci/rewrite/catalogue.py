@@ -9,6 +9,7 @@ from __future__ import annotations
 from onnxsim_ci.rewrite.contract import Rule
 from onnxsim_ci.rewrite.rules.arithmetic import (
     convert_reciprocal_to_div,
+    fuse_gelu,
     fuse_hard_sigmoid,
 )
 from onnxsim_ci.rewrite.rules.control_flow import (
@@ -116,6 +117,7 @@ RULES: tuple[Rule, ...] = (
     fuse_layer_normalization.RULE,
     fuse_add_into_layer_normalization.RULE,
     eliminate_zero_bias.RULE,
+    fuse_gelu.RULE,
     fuse_hard_sigmoid.RULE,
     convert_reciprocal_to_div.RULE,
     fuse_add_into_conv.RULE,

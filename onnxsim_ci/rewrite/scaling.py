@@ -15,6 +15,7 @@ import numpy as np
 from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node, Value
 from onnxsim_ci.rewrite.broadcasting import keeps_shape
+from onnxsim_ci.rewrite.contract import NodeSpec, Operand
 from onnxsim_ci.rewrite.linear import TYPES, Array, is_in_range, loses_digits
 from onnxsim_ci.rewrite.patterns import feeder
 from onnxsim_ci.rewrite.plan import FOLD_SLACK_BYTES
@@ -78,6 +79,19 @@ def scaled(array: Array, numbers: Array) -> Array | None:
     if loses_digits(array, exact, array.dtype):
         return None
     return exact.astype(array.dtype)
+
+
+Path = tuple[tuple[Node, int], ...]
+"""Nodes from a reader down to a value, each with the input that leads on."""
+
+
+def rebuilt(path: Path, operand: Operand) -> Operand:
+    """New nodes like those of `path` over another operand: inner values that change get other names."""
+    for node, index in reversed(path):
+        operands: list[Operand] = list(node.inputs)
+        operands[index] = operand
+        operand = NodeSpec(node.op_type, tuple(operands), like=node)
+    return operand
 
 
 def biased_product(add: Node, facts: Facts) -> tuple[Node, int] | None:

@@ -176,6 +176,33 @@ def fuse_hard_sigmoid(s: Sketch) -> None:
     s.result(s.node("Div", (c, divisor), x.dtype, x.dims))
 
 
+def fuse_gelu(s: Sketch) -> None:
+    x = s.source(s.choose((FLOAT, FLOAT, FLOAT, DOUBLE)), s.shape())
+    kind, dims = x.dtype, x.dims
+
+    def times(a: Made, number: float) -> Made:
+        c = s.constant(number, kind)
+        return s.node("Mul", (a, c) if s.maybe() else (c, a), kind, dims)
+
+    if s.maybe():
+        root = s.choose((2.0**0.5, 2.0**0.5, 1.5))
+        d = times(x, 1 / root) if s.maybe() else s.node("Div", (x, s.constant(root, kind)), kind, dims)
+        e = s.node("Erf", (d,), kind, dims)
+    else:
+        cube = s.node("Pow", (x, s.constant(3.0, kind)), kind, dims)
+        total = s.node("Add", (x, times(cube, s.choose((0.044715, 0.044715, 0.05)))), kind, dims)
+        e = s.node("Tanh", (times(total, 0.7978845608),), kind, dims)
+    a = s.node("Add", (e, s.constant(1.0, kind)), kind, dims)
+    s.inner(a)
+    grouping = s.choose((0, 1, 2))
+    if grouping == 0:
+        s.result(times(s.node("Mul", (x, a), kind, dims), 0.5))
+    elif grouping == 1:
+        s.result(s.node("Mul", (x, times(a, 0.5)), kind, dims))
+    else:
+        s.result(s.node("Mul", (times(x, 0.5), a), kind, dims))
+
+
 def eliminate_zero_state(s: Sketch) -> None:
     op_type = s.choose(("LSTM", "GRU", "RNN"))
     gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[op_type]
@@ -198,6 +225,7 @@ FUSED_PATTERNS: dict[str, Callable[[Sketch], None]] = {
         eliminate_zero_bias,
         eliminate_zero_state,
         fuse_add_into_layer_normalization,
+        fuse_gelu,
         fuse_hard_sigmoid,
         fuse_layer_normalization,
         hoist_scale_into_weight,

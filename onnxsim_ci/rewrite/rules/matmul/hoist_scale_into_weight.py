@@ -10,17 +10,56 @@ Touch: tests/rules/matmul/hoist_scale_into_weight.md; then `make docs`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node, Value
-from onnxsim_ci.rewrite.contract import Declined, Edit, Level, Lowers, ResultClass, Rule
+from onnxsim_ci.rewrite.contract import (
+    Declined,
+    Edit,
+    Level,
+    Lowers,
+    NodeSpec,
+    Operand,
+    Output,
+    ResultClass,
+    Rule,
+)
 from onnxsim_ci.rewrite.linear import Array
-from onnxsim_ci.rewrite.scaling import MOVES, Factor, biased_product, factor_of, own_constant, scaled
+from onnxsim_ci.rewrite.scaling import (
+    MOVES,
+    Factor,
+    Path,
+    biased_product,
+    factor_of,
+    own_constant,
+    rebuilt,
+    scaled,
+)
 
 LONGEST = 12
 """Nodes looked at above a factor."""
-Places = list[tuple[Node, int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """Where a factor may go.
+
+    Attributes:
+        linear: The linear operator.
+        add: The Add of a constant behind it, with the constant's place; None without.
+        path: From the factor's operand down to the linear operator or the Add, those not included.
+        split: The Split on the path, if there is one; it is the path's last node.
+        numbers: The factor as the columns see it.
+    """
+
+    linear: Node
+    add: tuple[Node, int] | None
+    path: Path
+    split: tuple[Node, Value] | None
+    numbers: Array
 
 
 def propose(node: Node, facts: Facts) -> Edit | Declined:
@@ -30,49 +69,75 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     output = node.outputs[0]
     if factor is None or output is None:
         return Declined("the constant widens the result, is no wide float, or holds a zero or an extreme")
-    found = _found_above(factor, facts)
+    producer = factor.kept.producer
+    same_scope = producer is not None and producer.scope is node.scope
+    found = _found_above(factor, facts) if same_scope else None
     if found is None:
         return Declined("no linear operator with constants of its own stands above {0!r} alone", factor.kept)
-    places, numbers = found
-    rewires: list[tuple[Node, int, Array]] = []
-    for linear, index in places:
-        constant = own_constant(linear.inputs[index], facts)
-        new = None if constant is None else scaled(constant, _aligned(linear, index, numbers))
-        if new is None:
-            return Declined("a constant of {0!r} is shared, or would leave the normal range", factor.kept)
-        rewires.append((linear, index, new))
+    base = _scaled(found, facts)
+    if base is None:
+        return Declined("a constant of {0!r} is shared, or would leave the normal range", factor.kept)
+    pairs: list[tuple[Value, Operand]] = []
+    if found.split is not None:
+        split, part = found.split
+        spec = NodeSpec("Split", (base, *split.inputs[1:]), like=split, output_count=len(split.outputs))
+        places = {v: i for i, v in enumerate(split.outputs) if v is not None}
+        pairs = [(v, Output(spec, i)) for v, i in places.items() if v is not part and v.is_read]
+        base = Output(spec, places[part])
     return Edit(
         "a factor behind a linear operator is a factor of its constants",
-        replace=((output, factor.kept),),
-        rewire=tuple(rewires),
+        replace=(*pairs, (output, rebuilt(found.path, base))),
     )
 
 
-def _found_above(factor: Factor, facts: Facts) -> tuple[Places, Array] | None:
-    """Constants to scale instead, all those of one linear operator and of the bias below it, and by what."""
+def _scaled(found: Found, facts: Facts) -> Operand | None:
+    """The linear operator, and the Add behind it, with scaled constants; None when one may not change."""
+    linear, operands = found.linear, list[Operand](found.linear.inputs)
+    for index in (1, 2)[: len(operands) - 1]:
+        operands[index] = _constant(linear, index, found, facts)
+        if operands[index] is None:
+            return None
+    spec = NodeSpec(linear.op_type, tuple(operands), like=linear)
+    if found.add is None:
+        return spec
+    add, place = found.add
+    bias = _constant(add, place, found, facts)
+    terms = (bias, spec) if place == 0 else (spec, bias)
+    return None if bias is None else NodeSpec("Add", terms, like=add)
+
+
+def _constant(node: Node, index: int, found: Found, facts: Facts) -> Array | None:
+    constant = own_constant(node.inputs[index], facts)
+    return None if constant is None else scaled(constant, _aligned(node, index, found.numbers))
+
+
+def _found_above(factor: Factor, facts: Facts) -> Found | None:
+    """The linear operator above a factor whose constants may be scaled instead."""
     if not factor.is_scalar:
-        places = _direct(factor.kept, facts, factor.numbers)
-        return None if places is None else (places, factor.numbers.reshape(-1))
-    stack, looked = [factor.kept], 0
+        if factor.numbers.shape[-1] < factor.numbers.size:
+            return None
+        return _direct(factor.kept, (), None, factor.numbers.reshape(-1), facts)
+    stack: list[tuple[Value, Path]] = [(factor.kept, ())]
+    looked = 0
     while stack and looked < LONGEST:
-        value, looked = stack.pop(), looked + 1
+        (value, path), looked = stack.pop(), looked + 1
         node = value.producer
         if node is None or not value.single_reader or node.scope is not factor.kept.scope or node.domain:
             continue
         if node.op_type in MOVES and node.inputs[0] is not None:
-            stack.append(node.inputs[0])
+            stack.append((node.inputs[0], (*path, (node, 0))))
             continue
         if node.op_type == "Split":
-            return _columns_above(node, value, factor, facts)
-        found = _direct(value, facts, None)
+            return _columns_above(node, value, path, factor, facts)
+        found = _direct(value, path, None, factor.numbers.reshape(()), facts)
         if found:
-            return found, factor.numbers.reshape(())
+            return found
         if node.op_type == "MatMul" and node.inputs[0] is not node.inputs[1]:
-            stack += [v for v in reversed(node.inputs) if v is not None]
+            stack += [(v, (*path, (node, i))) for i, v in ((1, node.inputs[1]), (0, node.inputs[0])) if v]
     return None
 
 
-def _columns_above(split: Node, part: Value, factor: Factor, facts: Facts) -> tuple[Places, Array] | None:
+def _columns_above(split: Node, part: Value, path: Path, factor: Factor, facts: Facts) -> Found | None:
     """As `_found_above`, for one part of columns that a Split hands out: the others are scaled by 1."""
     source = split.inputs[0]
     rank = None if source is None else facts.rank(source)
@@ -82,34 +147,32 @@ def _columns_above(split: Node, part: Value, factor: Factor, facts: Facts) -> tu
     sizes = [s[-1] for s in shapes if s is not None and isinstance(s[-1], int)]
     if len(sizes) < len(shapes):
         return None
-    numbers = np.repeat(
-        [1.0 if v is not part else float(factor.numbers.flat[0]) for v in split.outputs], sizes
-    )
-    places = _direct(source, facts, numbers)
-    return None if places is None else (places, numbers)
+    number = float(factor.numbers.flat[0])
+    numbers = np.repeat([1.0 if v is not part else number for v in split.outputs], sizes)
+    return _direct(source, path, (split, part), numbers, facts)
 
 
-def _direct(value: Value, facts: Facts, row: Array | None) -> Places | None:
-    """The constants of the linear operator that computes `value`; `row`: a factor for each column."""
-    node = value.producer
+def _direct(
+    value: Value, path: Path, split: tuple[Node, Value] | None, numbers: Array, facts: Facts
+) -> Found | None:
+    """The linear operator that computes `value`, where the numbers fit it."""
+    node, add = value.producer, None
     if node is None or not value.single_reader or node.domain or node.operator is None:
         return None
-    places: Places = []
     if node.op_type == "Add":
         found = biased_product(node, facts)
         if found is None:
             return None
-        node, place = found[0], found[1]
-        places = [(value.producer, place)] if value.producer is not None else []
+        add = (node, found[1])
+        node = found[0]
     if node.op_type not in ("MatMul", "Gemm", "Conv", "ConvTranspose"):
         return None
-    matrix = node.inputs[1]
-    if matrix is None or not matrix.is_constant or (row is not None and not _fits(node, matrix, row, facts)):
+    matrix, bias = node.inputs[1], node.input(2)
+    if matrix is None or not matrix.is_constant or (bias is not None and not bias.is_constant):
         return None
-    bias = node.input(2)
-    if bias is not None and not bias.is_constant:
+    if numbers.ndim and not _fits(node, matrix, numbers, facts):
         return None
-    return [(node, 1), *places, *([(node, 2)] if bias is not None else [])]
+    return Found(node, add, path, split, numbers)
 
 
 def _fits(node: Node, matrix: Value, row: Array, facts: Facts) -> bool:

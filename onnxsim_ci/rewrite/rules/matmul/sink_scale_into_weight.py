@@ -1,9 +1,9 @@
 """Move a constant factor down through moves and products into the weight of a linear operator.
 
 (x * c) @ W = x @ (c * W): one number anywhere in the product that the operator reads, or one for each row of
-the weight directly before it. The new weight is the elementwise product in float64, rounded once. Declined
-when a value on the way has another reader, when the weight is shared, and when a factor is 0 or a new number
-leaves the normal range.
+the weight where no move lies between. The new weight is the elementwise product in float64, rounded once.
+Declined when a value on the way has another reader, when the weight is shared, and when a factor is 0 or a
+new number leaves the normal range.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/matmul/sink_scale_into_weight.md; then `make docs`.
@@ -13,9 +13,19 @@ from __future__ import annotations
 
 from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node, Value
-from onnxsim_ci.rewrite.contract import Declined, Edit, Level, Lowers, ResultClass, Rule
+from onnxsim_ci.rewrite.contract import (
+    Declined,
+    Edit,
+    Level,
+    Lowers,
+    NodeSpec,
+    Operand,
+    ResultClass,
+    Rule,
+    replace,
+)
 from onnxsim_ci.rewrite.linear import Array
-from onnxsim_ci.rewrite.scaling import MOVES, Factor, factor_of, own_constant, scaled
+from onnxsim_ci.rewrite.scaling import MOVES, Factor, Path, factor_of, own_constant, rebuilt, scaled
 
 LONGEST = 8
 """Nodes looked at above a linear operator."""
@@ -35,39 +45,41 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     found = _found_above(node, data, place, facts)
     if found is None:
         return Declined("no constant factor stands above {0!r} alone", data)
-    product, factor = found
+    factor, path = found
     constant = own_constant(weight, facts)
     new = None if constant is None else scaled(constant, _aligned(node, constant, factor.numbers))
-    if new is None or product.outputs[0] is None:
+    if new is None:
         return Declined("the weight {0!r} is shared, or would leave the normal range", weight)
-    return Edit(
-        "a factor before a linear operator is a factor of its weight",
-        replace=((product.outputs[0], factor.kept),),
-        rewire=((node, place, new),),
-    )
+    operands: list[Operand] = list(node.inputs)
+    operands[place], operands[1 - place] = new, rebuilt(path, factor.kept)
+    spec = NodeSpec(node.op_type, tuple(operands), like=node)
+    return replace(node, spec, "a factor before a linear operator is a factor of its weight")
 
 
-def _found_above(node: Node, data: Value, place: int, facts: Facts) -> tuple[Node, Factor] | None:
-    """The Mul or Div, and its factor, that the operator may take over."""
-    stack, looked = [data], 0
+def _found_above(node: Node, data: Value, place: int, facts: Facts) -> tuple[Factor, Path] | None:
+    """The factor that the operator may take over, and the nodes between."""
+    stack: list[tuple[Value, bool, Path]] = [(data, True, ())]
+    looked = 0
     while stack and looked < LONGEST:
-        value, looked = stack.pop(), looked + 1
+        (value, is_aligned, path), looked = stack.pop(), looked + 1
         above = value.producer
         if above is None or above.op_type not in NEAR or not value.single_reader:
             continue
         if above.scope is not node.scope or above.domain or above.operator is None:
             continue
         if above.op_type in MOVES:
-            stack += [v for v in above.inputs[:1] if v is not None]
+            stack += [(v, False, (*path, (above, 0))) for v in above.inputs[:1] if v is not None]
             continue
         factor = factor_of(above, facts)
         if factor is not None:
-            if factor.is_scalar or (value is data and place == 1 and _fits(node, factor, facts)):
-                return above, factor
+            has_place = is_aligned and place == 1 and (value is data or facts.same_shape(value, data))
+            if factor.is_scalar or (has_place and _fits(node, factor, facts)):
+                return factor, path
             continue
-        operands = above.inputs if above.op_type == "Mul" else above.inputs[:1]
         if above.inputs[0] is not above.inputs[1]:
-            stack += [v for v in reversed(operands) if v is not None]
+            count = 2 if above.op_type == "Mul" else 1
+            operands = [(v, is_aligned, (*path, (above, i))) for i, v in enumerate(above.inputs[:count]) if v]
+            stack += reversed(operands)
     return None
 
 
