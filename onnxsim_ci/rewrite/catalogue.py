@@ -11,6 +11,7 @@ from onnxsim_ci.rewrite.rules.arithmetic import (
     convert_reciprocal_to_div,
     fuse_gelu,
     fuse_hard_sigmoid,
+    merge_constants_of_chain,
 )
 from onnxsim_ci.rewrite.rules.control_flow import (
     eliminate_if,
@@ -129,5 +130,6 @@ RULES: tuple[Rule, ...] = (
     merge_matmuls.RULE,
     sink_scale_into_weight.RULE,
     hoist_scale_into_weight.RULE,
+    merge_constants_of_chain.RULE,
 )
 """The catalogue; `rules` and `rule` print it, docs/rules is made from it."""

@@ -28,15 +28,17 @@ MOST_NUMBERS = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Factor:
-    """A constant factor of a Mul, or the inverse of a constant divisor.
+    """A constant factor of a Mul or the inverse of a divisor; a constant term, or the negative of a Sub's.
 
     Attributes:
-        kept: The other operand, of the product's shape.
+        kept: The other operand, of the result's shape.
         numbers: float64, of the constant's shape.
+        constant: What they were read from.
     """
 
     kept: Value
     numbers: Array
+    constant: Value
 
     @property
     def is_scalar(self) -> bool:
@@ -57,7 +59,21 @@ def factor_of(node: Node, facts: Facts) -> Factor | None:
         sizes = np.abs(numbers)
         if not ((sizes >= SMALLEST) & (sizes <= LARGEST)).all():
             return None
-        return Factor(kept, numbers if node.op_type == "Mul" else 1.0 / numbers)
+        return Factor(kept, numbers if node.op_type == "Mul" else 1.0 / numbers, constant)
+    return None
+
+
+def term_of(node: Node, facts: Facts) -> Factor | None:
+    """The constant term of an Add, or that of a Sub with its sign turned, at most `MOST_NUMBERS` numbers."""
+    for index in (1, 0) if node.op_type == "Add" else (1,):
+        constant, kept = node.inputs[index], node.inputs[1 - index]
+        if constant is None or kept is None or not constant.is_constant:
+            continue
+        array = facts.array(constant, MOST_NUMBERS)
+        if array is None or array.dtype not in TYPES or not keeps_shape(facts, node, kept, constant):
+            return None
+        numbers = array.astype(np.float64)
+        return Factor(kept, numbers if node.op_type == "Add" else -numbers, constant)
     return None
 
 

@@ -203,6 +203,22 @@ def fuse_gelu(s: Sketch) -> None:
         s.result(s.node("Mul", (times(x, 0.5), a), kind, dims))
 
 
+def merge_constants_of_chain(s: Sketch) -> None:
+    x = s.source(s.choose((FLOAT, FLOAT, DOUBLE)), (s.choose((2, "N")), 3))
+    for _ in range(s.choose((2, 2, 3, 4))):
+        op_type = s.choose(("Mul", "Mul", "Div", "Add", "Sub", "Pow"))
+        number: np.ndarray = np.asarray(2.0)
+        if op_type != "Pow":
+            number = numbers(s, s.choose(((), (), (1,), (3,), (1, 3))))
+            number = np.where(np.abs(number) < 0.1, 0.5, number)
+        constant = s.constant(number, x.dtype)
+        operands = (x, constant) if op_type != "Add" or s.maybe() else (constant, x)
+        x = s.node(op_type, operands, x.dtype, x.dims)
+        if s.maybe(3):
+            s.inner(x)
+    s.result(x)
+
+
 def eliminate_zero_state(s: Sketch) -> None:
     op_type = s.choose(("LSTM", "GRU", "RNN"))
     gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[op_type]
@@ -229,6 +245,7 @@ FUSED_PATTERNS: dict[str, Callable[[Sketch], None]] = {
         fuse_hard_sigmoid,
         fuse_layer_normalization,
         hoist_scale_into_weight,
+        merge_constants_of_chain,
         merge_matmuls,
         merge_reduces,
         sink_scale_into_weight,
