@@ -48,6 +48,7 @@ from onnxsim_ci.rewrite.rules.matmul import (
     eliminate_zero_bias,
     fuse_batchnorm_into_gemm,
     fuse_matmul_add_into_gemm,
+    hoist_scale_around_product,
     hoist_scale_into_weight,
     merge_matmuls,
     sink_scale_into_weight,
@@ -130,6 +131,7 @@ RULES: tuple[Rule, ...] = (
     merge_matmuls.RULE,
     sink_scale_into_weight.RULE,
     hoist_scale_into_weight.RULE,
+    hoist_scale_around_product.RULE,
     merge_constants_of_chain.RULE,
 )
 """The catalogue; `rules` and `rule` print it, docs/rules is made from it."""

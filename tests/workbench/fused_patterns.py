@@ -98,6 +98,19 @@ def hoist_scale_into_weight(s: Sketch) -> None:
     s.result(_scaled(s, a, ((), (), (1,), (4,) if kind == "none" else ())))
 
 
+def hoist_scale_around_product(s: Sketch) -> None:
+    s.opset = 17
+    x = _linear(s, _rows(s), 3)
+    c = s.constant(s.choose((1.5, 0.25, -2.0, 0.0 if s.maybe(4) else 0.7)), x.dtype)
+    k = s.node(s.choose(("Mul", "Div")), (x, c), x.dtype, x.dims)
+    t = s.node("Tanh", (k,), x.dtype, x.dims)
+    m = s.node("Mul", (x, t) if s.maybe() else (t, x), x.dtype, x.dims)
+    s.inner(s.choose((x, k, m)))
+    if s.maybe(3):
+        m = s.node("Mul", (m, s.constant(0.5, x.dtype)), x.dtype, x.dims)
+    s.result(_linear(s, m, 4))
+
+
 def sink_scale_into_weight(s: Sketch) -> None:
     x = _rows(s)
     if s.maybe(3):
@@ -244,6 +257,7 @@ FUSED_PATTERNS: dict[str, Callable[[Sketch], None]] = {
         fuse_gelu,
         fuse_hard_sigmoid,
         fuse_layer_normalization,
+        hoist_scale_around_product,
         hoist_scale_into_weight,
         merge_constants_of_chain,
         merge_matmuls,

@@ -28,16 +28,8 @@ from onnxsim_ci.rewrite.contract import (
     Rule,
 )
 from onnxsim_ci.rewrite.linear import Array
-from onnxsim_ci.rewrite.scaling import (
-    MOVES,
-    Factor,
-    Path,
-    biased_product,
-    factor_of,
-    own_constant,
-    rebuilt,
-    scaled,
-)
+from onnxsim_ci.rewrite.linear_above import Linear, linear_of, scaled_linear
+from onnxsim_ci.rewrite.scaling import MOVES, Factor, Path, factor_of, rebuilt
 
 LONGEST = 12
 """Nodes looked at above a factor."""
@@ -49,14 +41,12 @@ class Found:
 
     Attributes:
         linear: The linear operator.
-        add: The Add of a constant behind it, with the constant's place; None without.
-        path: From the factor's operand down to the linear operator or the Add, those not included.
-        split: The Split on the path, if there is one; it is the path's last node.
+        path: From the factor's operand down to the linear operator or its Add, those not included.
+        split: The Split on the path and the part that is scaled, if there is one; the path ends before it.
         numbers: The factor as the columns see it.
     """
 
-    linear: Node
-    add: tuple[Node, int] | None
+    linear: Linear
     path: Path
     split: tuple[Node, Value] | None
     numbers: Array
@@ -74,7 +64,7 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     found = _found_above(factor, facts) if same_scope else None
     if found is None:
         return Declined("no linear operator with constants of its own stands above {0!r} alone", factor.kept)
-    base = _scaled(found, facts)
+    base: Operand = scaled_linear(found.linear, found.numbers, facts)
     if base is None:
         return Declined("a constant of {0!r} is shared, or would leave the normal range", factor.kept)
     pairs: list[tuple[Value, Operand]] = []
@@ -88,27 +78,6 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         "a factor behind a linear operator is a factor of its constants",
         replace=(*pairs, (output, rebuilt(found.path, base))),
     )
-
-
-def _scaled(found: Found, facts: Facts) -> Operand | None:
-    """The linear operator, and the Add behind it, with scaled constants; None when one may not change."""
-    linear, operands = found.linear, list[Operand](found.linear.inputs)
-    for index in (1, 2)[: len(operands) - 1]:
-        operands[index] = _constant(linear, index, found, facts)
-        if operands[index] is None:
-            return None
-    spec = NodeSpec(linear.op_type, tuple(operands), like=linear)
-    if found.add is None:
-        return spec
-    add, place = found.add
-    bias = _constant(add, place, found, facts)
-    terms = (bias, spec) if place == 0 else (spec, bias)
-    return None if bias is None else NodeSpec("Add", terms, like=add)
-
-
-def _constant(node: Node, index: int, found: Found, facts: Facts) -> Array | None:
-    constant = own_constant(node.inputs[index], facts)
-    return None if constant is None else scaled(constant, _aligned(node, index, found.numbers))
 
 
 def _found_above(factor: Factor, facts: Facts) -> Found | None:
@@ -155,39 +124,9 @@ def _columns_above(split: Node, part: Value, path: Path, factor: Factor, facts: 
 def _direct(
     value: Value, path: Path, split: tuple[Node, Value] | None, numbers: Array, facts: Facts
 ) -> Found | None:
-    """The linear operator that computes `value`, where the numbers fit it."""
-    node, add = value.producer, None
-    if node is None or not value.single_reader or node.domain or node.operator is None:
-        return None
-    if node.op_type == "Add":
-        found = biased_product(node, facts)
-        if found is None:
-            return None
-        add = (node, found[1])
-        node = found[0]
-    if node.op_type not in ("MatMul", "Gemm", "Conv", "ConvTranspose"):
-        return None
-    matrix, bias = node.inputs[1], node.input(2)
-    if matrix is None or not matrix.is_constant or (bias is not None and not bias.is_constant):
-        return None
-    if numbers.ndim and not _fits(node, matrix, numbers, facts):
-        return None
-    return Found(node, add, path, split, numbers)
-
-
-def _fits(node: Node, matrix: Value, row: Array, facts: Facts) -> bool:
-    """True when `row` varies over the columns of the product only."""
-    shape = facts.static_shape(matrix)
-    if shape is None or len(shape) != 2 or node.op_type not in ("MatMul", "Gemm"):
-        return False
-    columns = shape[0] if node.attribute("transB", 0) else shape[1]
-    return row.shape[-1:] == (columns,) and row.size == columns
-
-
-def _aligned(node: Node, index: int, numbers: Array) -> Array:
-    """The factors in the form in which they multiply input `index`."""
-    is_by_row = index == 1 and node.op_type == "Gemm" and node.attribute("transB", 0)
-    return np.asarray(numbers[:, None] if is_by_row and numbers.ndim else numbers)
+    """The linear operator that computes `value` for one reader."""
+    linear = linear_of(value, numbers, facts) if value.single_reader else None
+    return None if linear is None else Found(linear, path, split, numbers)
 
 
 RULE = Rule(
