@@ -52,6 +52,7 @@ from onnxsim_ci.rewrite.rules.matmul import (
     hoist_scale_into_weight,
     merge_matmuls,
     sink_scale_into_weight,
+    sink_term_into_bias,
 )
 from onnxsim_ci.rewrite.rules.norm import (
     fuse_add_into_layer_normalization,
@@ -130,6 +131,7 @@ RULES: tuple[Rule, ...] = (
     fuse_matmul_add_into_gemm.RULE,
     merge_matmuls.RULE,
     sink_scale_into_weight.RULE,
+    sink_term_into_bias.RULE,
     hoist_scale_into_weight.RULE,
     hoist_scale_around_product.RULE,
     merge_constants_of_chain.RULE,

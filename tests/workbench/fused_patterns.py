@@ -121,6 +121,22 @@ def sink_scale_into_weight(s: Sketch) -> None:
     s.result(_linear(s, x, 4))
 
 
+def sink_term_into_bias(s: Sketch) -> None:
+    convolves = s.maybe(3)
+    x = s.source(FLOAT, (s.choose((1, 2, "N")), 3, 5)) if convolves else _rows(s)
+    shapes = ((), (3, 1), (1, 3, 1), (5,)) if convolves else ((), (3,), (1, 3), (1,))
+    term = s.constant(numbers(s, s.choose(shapes)), x.dtype)
+    x = s.node(s.choose(("Add", "Sub")), (x, term), x.dtype, x.dims)
+    s.inner(x)
+    if not convolves:
+        s.result(_linear(s, x, 4))
+        return
+    operands = [x, s.constant(numbers(s, (3, 1, 2) if (grouped := s.maybe()) else (2, 3, 2)), FLOAT)]
+    dims = (x.dims[0], 3 if grouped else 2, None)
+    pads = s.choose(((0, 0), (0, 0), (1, 0)))
+    s.result(s.node("Conv", operands, FLOAT, dims, group=3 if grouped else 1, pads=pads))
+
+
 def eliminate_zero_bias(s: Sketch) -> None:
     x = _rows(s)
     a = s.node("MatMul", (x, s.constant(numbers(s, (3, 2)), x.dtype)), x.dtype, (x.dims[0], 2))
@@ -263,5 +279,6 @@ FUSED_PATTERNS: dict[str, Callable[[Sketch], None]] = {
         merge_matmuls,
         merge_reduces,
         sink_scale_into_weight,
+        sink_term_into_bias,
     )
 }
