@@ -19,6 +19,8 @@ FAMILIES = (
     "conv",
     "matmul",
     "norm",
+    "arithmetic",
+    "recurrent",
     "attention",
     "shape",
     "layout",

@@ -53,7 +53,7 @@ ONNXSIM_PASSES: dict[str, tuple[str, ...]] = {
     "fuse_matmul_add_bias_into_gemm": ("fuse-matmul-add-into-gemm",),
     "fuse_pad_into_conv": ("fuse-pad-into-conv",),
     "fuse_pad_into_pool": (),
-    "fuse_qkv": (),
+    "fuse_qkv": ("merge-matmuls",),
     "fuse_transpose_into_gemm": ("fuse-transpose-into-gemm",),
     "lift_lexical_references": (),
     "nop": (),

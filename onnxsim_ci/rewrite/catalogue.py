@@ -7,6 +7,12 @@ Touch: a new rule's line goes here; a test fails for a rule file without one.
 from __future__ import annotations
 
 from onnxsim_ci.rewrite.contract import Rule
+from onnxsim_ci.rewrite.rules.arithmetic import (
+    convert_reciprocal_to_div,
+    fuse_gelu,
+    fuse_hard_sigmoid,
+    merge_constants_of_chain,
+)
 from onnxsim_ci.rewrite.rules.control_flow import (
     eliminate_if,
 )
@@ -51,13 +57,27 @@ from onnxsim_ci.rewrite.rules.layout import (
     sink_transposes,
 )
 from onnxsim_ci.rewrite.rules.matmul import (
+    eliminate_zero_bias,
     fuse_batchnorm_into_gemm,
     fuse_matmul_add_into_gemm,
+    hoist_scale_around_product,
+    hoist_scale_into_weight,
+    merge_matmuls,
+    sink_scale_into_weight,
+    sink_term_into_bias,
+)
+from onnxsim_ci.rewrite.rules.norm import (
+    fuse_add_into_layer_normalization,
+    fuse_layer_normalization,
+)
+from onnxsim_ci.rewrite.rules.recurrent import (
+    eliminate_zero_state,
 )
 from onnxsim_ci.rewrite.rules.reduce import (
     eliminate_reduce,
     eliminate_transpose_before_reduce,
     merge_reduce_reshape,
+    merge_reduces,
 )
 from onnxsim_ci.rewrite.rules.sequence import (
     convert_split_to_sequence,
@@ -127,11 +147,25 @@ RULES: tuple[Rule, ...] = (
     merge_slices_into_split.RULE,
     merge_split_reshapes.RULE,
     merge_split_transposes.RULE,
+    merge_reduces.RULE,
+    eliminate_zero_state.RULE,
+    fuse_layer_normalization.RULE,
+    fuse_add_into_layer_normalization.RULE,
+    eliminate_zero_bias.RULE,
+    fuse_gelu.RULE,
+    fuse_hard_sigmoid.RULE,
+    convert_reciprocal_to_div.RULE,
     fuse_add_into_conv.RULE,
     fuse_batchnorm_into_conv.RULE,
     fuse_mul_into_conv.RULE,
     fuse_pad_into_conv.RULE,
     fuse_batchnorm_into_gemm.RULE,
     fuse_matmul_add_into_gemm.RULE,
+    merge_matmuls.RULE,
+    sink_scale_into_weight.RULE,
+    sink_term_into_bias.RULE,
+    hoist_scale_into_weight.RULE,
+    hoist_scale_around_product.RULE,
+    merge_constants_of_chain.RULE,
 )
 """The catalogue; `rules` and `rule` print it, docs/rules is made from it."""

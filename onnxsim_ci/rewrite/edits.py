@@ -215,7 +215,6 @@ class Editor:
                 value = new_value(self.graph, root.scope, f"{self.base}_{spec.op_type}")
                 self.added.append(value.name)
             outputs.append(value)
-        like = spec.like
         node = new_node(
             root.scope,
             spec.op_type,
@@ -224,7 +223,7 @@ class Editor:
             spec.attributes,
             order=root.order,
             domain=spec.domain,
-            like=like,
+            like=spec.like,
         )
         node.rank = root.rank
         made[spec] = node

@@ -26,6 +26,8 @@ WITHOUT_CASE_BELOW = {
     "fuse-batchnorm-into-gemm": "no evaluator has a kernel for Gemm below opset 7 that broadcasts",
     "eliminate-expand-before-broadcast": "there is no Expand below opset 8",
     "merge-split-transposes": "no evaluator has a kernel for Split below opset 2",
+    "fuse-add-into-layer-normalization": "there is no LayerNormalization below opset 17",
+    "eliminate-zero-state": "no evaluator has a kernel for RNN below opset 7",
     "convert-reshape-target": "Reshape has no target to convert below opset 5",
 }
 """Rules that start above the first version of their operators, and have no case one opset below."""
@@ -37,6 +39,7 @@ UNREACHABLE = {
     "it has not two operands",
     "the convolution has no weight",
     "the bias of {0!r} has another shape or element type",
+    "the matrices beside {0!r} are too large to be joined",
     "the weight {0!r} is shared, a copy would make the model larger",
 }
 """Reasons that guard against what checker and runtime refuse, or that ONNX text cannot show: a large weight

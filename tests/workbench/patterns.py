@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from fused_patterns import FUSED_PATTERNS
 from move_patterns import MOVES
 from onnx import ValueInfoProto, helper
 from sketch import BOOL, DOUBLE, FLOAT, FLOATS, HALF, INT8, INT32, INT64, INTEGERS, UINT8, Dims, Made, Sketch
@@ -567,4 +568,4 @@ PATTERNS: dict[str, Callable[[Sketch], None]] = {
         merge_transposes,
         *MOVES,
     )
-}
+} | FUSED_PATTERNS
