@@ -14,6 +14,7 @@ from onnxsim_ci.rewrite.rules.arithmetic import (
     merge_constants_of_chain,
 )
 from onnxsim_ci.rewrite.rules.control_flow import (
+    eliminate_branch_output,
     eliminate_if,
 )
 from onnxsim_ci.rewrite.rules.conv import (
@@ -70,6 +71,9 @@ from onnxsim_ci.rewrite.rules.norm import (
     fuse_add_into_layer_normalization,
     fuse_layer_normalization,
 )
+from onnxsim_ci.rewrite.rules.quant import (
+    eliminate_requantize,
+)
 from onnxsim_ci.rewrite.rules.recurrent import (
     eliminate_zero_state,
 )
@@ -101,6 +105,7 @@ from onnxsim_ci.rewrite.rules.shape import (
 
 RULES: tuple[Rule, ...] = (
     eliminate_if.RULE,
+    eliminate_branch_output.RULE,
     eliminate_cast.RULE,
     eliminate_dropout.RULE,
     eliminate_identity.RULE,
@@ -149,6 +154,7 @@ RULES: tuple[Rule, ...] = (
     merge_split_transposes.RULE,
     merge_reduces.RULE,
     eliminate_zero_state.RULE,
+    eliminate_requantize.RULE,
     fuse_layer_normalization.RULE,
     fuse_add_into_layer_normalization.RULE,
     eliminate_zero_bias.RULE,

@@ -97,12 +97,14 @@ class Edit:
         replace: Pairs of an existing value and the operand that all its readers get instead.
         rewire: Triples of a surviving node, an input index and its new operand (None removes the input).
         splice: A subgraph of the root whose nodes take the root's place; its outputs become the root's.
+        unlist: Places of outputs of the root, an If, that nothing reads: they go, and so do its bodies'.
     """
 
     why: str
     replace: tuple[tuple[Value, Operand], ...] = ()
     rewire: tuple[tuple[Node, int, Operand], ...] = ()
     splice: Scope | None = None
+    unlist: tuple[int, ...] = ()
 
 
 class Declined:

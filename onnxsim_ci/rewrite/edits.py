@@ -26,7 +26,7 @@ from onnxsim_ci.model.mutation import (
 )
 from onnxsim_ci.rewrite.contract import Edit, NodeSpec, Operand, Output
 from onnxsim_ci.rewrite.shared_constants import SharedConstants
-from onnxsim_ci.rewrite.splicing import count_nodes, move_body
+from onnxsim_ci.rewrite.splicing import count_nodes, move_body, unlist_outputs
 
 
 class Editor:
@@ -84,6 +84,11 @@ class Editor:
         made: dict[NodeSpec, Node] = {}
         if edit.splice is not None:
             self._splice(root, edit.splice)
+            return
+        if edit.unlist:
+            freed, names = unlist_outputs(root, edit.unlist)
+            self.gone += [(name, "") for name in names]
+            self.sweep(freed)
             return
         for node, index, operand in edit.rewire:
             old = node.input(index)
@@ -215,16 +220,8 @@ class Editor:
                 value = new_value(self.graph, root.scope, f"{self.base}_{spec.op_type}")
                 self.added.append(value.name)
             outputs.append(value)
-        node = new_node(
-            root.scope,
-            spec.op_type,
-            inputs,
-            outputs,
-            spec.attributes,
-            order=root.order,
-            domain=spec.domain,
-            like=spec.like,
-        )
+        parts = (root.scope, spec.op_type, inputs, outputs, spec.attributes)
+        node = new_node(*parts, order=root.order, domain=spec.domain, like=spec.like)
         node.rank = root.rank
         made[spec] = node
         if spec.op_type != "Constant":

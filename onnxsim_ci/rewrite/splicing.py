@@ -1,4 +1,4 @@
-"""Move the nodes of a subgraph into the scope around it.
+"""Move the nodes of a subgraph into the scope around it; take outputs away from a node and its subgraphs.
 
 House: rewrite. May import model.
 Touch: `edits.py` connects the results.
@@ -6,7 +6,7 @@ Touch: `edits.py` connects the results.
 
 from __future__ import annotations
 
-from onnx import TensorProto
+from onnx import GraphProto, TensorProto
 
 from onnxsim_ci.model import Graph, Node, Scope, Value
 
@@ -56,6 +56,28 @@ def _mark(scope: Scope) -> None:
         node.is_changed = True
         for inner in node.subgraphs:
             _mark(inner)
+
+
+def unlist_outputs(root: Node, places: tuple[int, ...]) -> tuple[list[Value], list[str]]:
+    """Outputs of `root` at these places go, and so do those of its subgraphs.
+
+    Returns: the values inside that lost a reader, and the names that went outside.
+    """
+    freed: list[Value] = []
+    names: list[str] = []
+    for place in sorted(places, reverse=True):
+        old = root.outputs.pop(place)
+        if old is not None:
+            old.producer = None
+            names.append(old.name)
+        for body in root.subgraphs:
+            value = body.outputs.pop(place)
+            value.pins -= 1
+            freed.append(value)
+            if isinstance(body.proto, GraphProto):
+                del body.proto.output[place]
+    root.is_changed = True
+    return freed, names
 
 
 def count_nodes(scope: Scope) -> int:

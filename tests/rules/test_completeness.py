@@ -40,6 +40,7 @@ UNREACHABLE = {
     "the convolution has no weight",
     "the bias of {0!r} has another shape or element type",
     "the matrices beside {0!r} are too large to be joined",
+    "its branches have more outputs than it names",
     "the weight {0!r} is shared, a copy would make the model larger",
 }
 """Reasons that guard against what checker and runtime refuse, or that ONNX text cannot show: a large weight

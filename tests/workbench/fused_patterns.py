@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from sketch import DOUBLE, FLOAT, Dims, Made, Sketch
+from onnx import ValueInfoProto, helper
+from sketch import BOOL, DOUBLE, FLOAT, INT8, UINT8, Dims, Made, Sketch
 
 
 def numbers(s: Sketch, shape: tuple[int, ...]) -> np.ndarray:
@@ -135,6 +136,39 @@ def sink_term_into_bias(s: Sketch) -> None:
     dims = (x.dims[0], 3 if grouped else 2, None)
     pads = s.choose(((0, 0), (0, 0), (1, 0)))
     s.result(s.node("Conv", operands, FLOAT, dims, group=3 if grouped else 1, pads=pads))
+
+
+def eliminate_requantize(s: Sketch) -> None:
+    dtype = s.choose((UINT8, UINT8, INT8))
+    x = s.input(dtype, (s.choose((2, "N")), 3))
+    x = s.node("Max", (x, x), dtype, x.dims)
+    by_column = s.maybe()
+    scale = np.abs(numbers(s, (3,) if by_column else ())) + 0.01
+    point = np.full(scale.shape, s.choose((0, 7)))
+    first = s.constant(scale, FLOAT)
+    second = first if s.maybe() else s.constant(scale * s.choose((1, 1, 1.5)), FLOAT)
+    points = [s.constant(point, dtype), s.constant(point + s.choose((0, 0, 1)), dtype)]
+    axis = {"axis": 1} if by_column else {}
+    d = s.node("DequantizeLinear", (x, first, points[0]), FLOAT, x.dims, **axis)
+    s.inner(d)
+    s.result(s.node("QuantizeLinear", (d, second, points[s.choose((0, 1))]), dtype, x.dims, **axis))
+
+
+def eliminate_branch_output(s: Sketch) -> None:
+    x = s.source(s.choose((FLOAT, DOUBLE)), s.shape())
+    branches = []
+    for number, name in enumerate(("then_branch", "else_branch")):
+        inner = Sketch(s.choose, s.opset)
+        inner.count = s.count + 100 * (number + 1)
+        made = [inner.node(s.choose(("Neg", "Abs")), (x,), x.dtype, x.dims)]
+        for _ in range(2):
+            made.append(inner.node("Neg", (s.choose(made),), x.dtype, x.dims))
+        outputs = [ValueInfoProto(name=value.name) for value in made]
+        branches.append((name, helper.make_graph(inner.nodes, name, [], outputs)))
+    s.count += 400
+    parts = s.nodes_of("If", (s.input(BOOL, ()),), [(x.dtype, x.dims)] * 3, **dict(branches))
+    for part in s.choose((parts, parts[:1], parts[1:], parts[::2], parts[1:2])):
+        s.result(part)
 
 
 def eliminate_zero_bias(s: Sketch) -> None:
@@ -267,6 +301,8 @@ FUSED_PATTERNS: dict[str, Callable[[Sketch], None]] = {
     function.__name__.replace("_", "-"): function
     for function in (
         convert_reciprocal_to_div,
+        eliminate_branch_output,
+        eliminate_requantize,
         eliminate_zero_bias,
         eliminate_zero_state,
         fuse_add_into_layer_normalization,
