@@ -7,14 +7,16 @@ Touch: the rules that move a factor up into weights.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
 from onnxsim_ci.analysis import Facts
+from onnxsim_ci.analysis.dim import Shape
 from onnxsim_ci.model import Node, Value
 from onnxsim_ci.rewrite.contract import NodeSpec
 from onnxsim_ci.rewrite.linear import Array
-from onnxsim_ci.rewrite.scaling import biased_product, own_constant, scaled
+from onnxsim_ci.rewrite.scaling import Path, biased_product, own_constant, scaled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,3 +82,58 @@ def _fits(node: Node, matrix: Value, row: Array, facts: Facts) -> bool:
         return False
     columns = shape[0] if node.attribute("transB", 0) else shape[1]
     return row.shape[-1:] == (columns,) and row.size == columns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """Which columns of a value end in one part of a Split.
+
+    Attributes:
+        source: The value, before the moves.
+        path: Moves from the Split's operand down to the value.
+        chosen: One bool a column.
+    """
+
+    source: Value
+    path: Path
+    chosen: Array
+
+
+def columns_of(split: Node, part: Value, facts: Facts) -> Columns | None:
+    """The columns (last axis) of the value above a Split, and above moves before it, that `part` holds."""
+    value, shapes = split.inputs[0], [None if v is None else facts.shape(v) for v in split.outputs]
+    rank = None if value is None else facts.rank(value)
+    if value is None or not rank:
+        return None
+    axis = split.attribute("axis", 0) % rank
+    sizes = [s[axis] for s in shapes if s is not None and isinstance(s[axis], int)]
+    if len(sizes) < len(shapes):
+        return None
+    chosen = np.repeat([v is part for v in split.outputs], sizes)
+    path: Path = ()
+    node = facts.producer(value, "Transpose")
+    if node is not None and node.scope is split.scope and value.single_reader and node.inputs[0] is not None:
+        axis = node.attribute("perm", tuple(reversed(range(rank))))[axis]
+        path, value = ((node, 0),), node.inputs[0]
+    node = facts.producer(value, "Reshape")
+    if node is not None and node.scope is split.scope and value.single_reader and node.inputs[0] is not None:
+        before = _before_reshape(facts.shape(node.inputs[0]), facts.shape(value), axis, chosen)
+        return None if before is None else Columns(node.inputs[0], (*path, (node, 0)), before)
+    return Columns(value, path, chosen) if axis == rank - 1 else None
+
+
+def _before_reshape(before: Shape | None, after: Shape | None, axis: int, chosen: Array) -> Array | None:
+    """The columns before a Reshape that lie at the chosen places of one axis behind it.
+
+    Trailing axes whose sizes multiply to that of the last axis before hold the elements of one row.
+    """
+    if not before or not after or not isinstance(before[-1], int):
+        return None
+    for first in range(len(after) - 1, -1, -1):
+        row = [d for d in after[first:] if isinstance(d, int)]
+        if len(row) < len(after) - first or prod(row) > before[-1]:
+            return None
+        if prod(row) == before[-1] and first <= axis:
+            places = chosen.reshape(-1, *(1,) * (len(after) - 1 - axis))
+            return np.broadcast_to(places, row).reshape(-1)
+    return None

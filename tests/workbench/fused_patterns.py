@@ -88,8 +88,18 @@ def _scaled(s: Sketch, x: Made, shapes: tuple[tuple[int, ...], ...]) -> Made:
 def hoist_scale_into_weight(s: Sketch) -> None:
     a = _linear(s, _rows(s), 4)
     s.inner(a)
-    kind = s.choose(("none", "none", "transpose", "split"))
-    if kind == "split":
+    kind = s.choose(("none", "none", "transpose", "split", "heads"))
+    if kind == "heads":
+        a = s.node("Reshape", (a, s.ints(0, 2, 2)), a.dtype, (a.dims[0], 2, 2))
+        perm, axis = s.choose(((0, 1, 2), (1, 0, 2), (2, 0, 1))), s.choose((0, 1, 2))
+        dims = [a.dims[p] for p in perm]
+        a = s.node("Transpose", (a,), a.dtype, tuple(dims), perm=perm)
+        if dims[axis] == 2:
+            dims[axis] = 1
+            parts = s.nodes_of("Split", (a, s.ints(1, 1)), [(a.dtype, tuple(dims))] * 2, axis=axis)
+            s.result(parts[0])
+            a = parts[1]
+    elif kind == "split":
         dims = (a.dims[0], 2)
         parts = s.nodes_of("Split", (a, s.ints(2, 2)), [(a.dtype, dims)] * 2, axis=s.choose((1, -1)))
         s.result(parts[0])

@@ -28,7 +28,7 @@ from onnxsim_ci.rewrite.contract import (
     Rule,
 )
 from onnxsim_ci.rewrite.linear import Array
-from onnxsim_ci.rewrite.linear_above import Linear, linear_of, scaled_linear
+from onnxsim_ci.rewrite.linear_above import Linear, columns_of, linear_of, scaled_linear
 from onnxsim_ci.rewrite.scaling import MOVES, Factor, Path, factor_of, rebuilt
 
 LONGEST = 12
@@ -42,13 +42,14 @@ class Found:
     Attributes:
         linear: The linear operator.
         path: From the factor's operand down to the linear operator or its Add, those not included.
-        split: The Split on the path and the part that is scaled, if there is one; the path ends before it.
+        split: The Split on the way, the part that is scaled and the moves below, if there is one; the path
+            ends before it.
         numbers: The factor as the columns see it.
     """
 
     linear: Linear
     path: Path
-    split: tuple[Node, Value] | None
+    split: tuple[Node, Value, Path] | None
     numbers: Array
 
 
@@ -69,8 +70,9 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         return Declined("a constant of {0!r} is shared, or would leave the normal range", factor.kept)
     pairs: list[tuple[Value, Operand]] = []
     if found.split is not None:
-        split, part = found.split
-        spec = NodeSpec("Split", (base, *split.inputs[1:]), like=split, output_count=len(split.outputs))
+        split, part, below = found.split
+        operands = (rebuilt(below, base), *split.inputs[1:])
+        spec = NodeSpec("Split", operands, like=split, output_count=len(split.outputs))
         places = {v: i for i, v in enumerate(split.outputs) if v is not None}
         pairs = [(v, Output(spec, i)) for v, i in places.items() if v is not part and v.is_read]
         base = Output(spec, places[part])
@@ -85,7 +87,7 @@ def _found_above(factor: Factor, facts: Facts) -> Found | None:
     if not factor.is_scalar:
         if factor.numbers.shape[-1] < factor.numbers.size:
             return None
-        return _direct(factor.kept, (), None, factor.numbers.reshape(-1), facts)
+        return _direct(factor.kept, (), factor.numbers.reshape(-1), facts)
     stack: list[tuple[Value, Path]] = [(factor.kept, ())]
     looked = 0
     while stack and looked < LONGEST:
@@ -98,7 +100,7 @@ def _found_above(factor: Factor, facts: Facts) -> Found | None:
             continue
         if node.op_type == "Split":
             return _columns_above(node, value, path, factor, facts)
-        found = _direct(value, path, None, factor.numbers.reshape(()), facts)
+        found = _direct(value, path, factor.numbers.reshape(()), facts)
         if found:
             return found
         if node.op_type == "MatMul" and node.inputs[0] is not node.inputs[1]:
@@ -106,27 +108,20 @@ def _found_above(factor: Factor, facts: Facts) -> Found | None:
     return None
 
 
-def _columns_above(split: Node, part: Value, path: Path, factor: Factor, facts: Facts) -> Found | None:
-    """As `_found_above`, for one part of columns that a Split hands out: the others are scaled by 1."""
-    source = split.inputs[0]
-    rank = None if source is None else facts.rank(source)
-    shapes = [None if v is None else facts.shape(v) for v in split.outputs]
-    if source is None or not rank or split.attribute("axis", 0) % rank != rank - 1:
-        return None
-    sizes = [s[-1] for s in shapes if s is not None and isinstance(s[-1], int)]
-    if len(sizes) < len(shapes):
-        return None
-    number = float(factor.numbers.flat[0])
-    numbers = np.repeat([1.0 if v is not part else number for v in split.outputs], sizes)
-    return _direct(source, path, (split, part), numbers, facts)
-
-
-def _direct(
-    value: Value, path: Path, split: tuple[Node, Value] | None, numbers: Array, facts: Facts
-) -> Found | None:
+def _direct(value: Value, path: Path, numbers: Array, facts: Facts) -> Found | None:
     """The linear operator that computes `value` for one reader."""
     linear = linear_of(value, numbers, facts) if value.single_reader else None
-    return None if linear is None else Found(linear, path, split, numbers)
+    return None if linear is None else Found(linear, path, None, numbers)
+
+
+def _columns_above(split: Node, part: Value, path: Path, factor: Factor, facts: Facts) -> Found | None:
+    """As `_found_above`, for one part of columns that a Split hands out: the others are scaled by 1."""
+    columns = columns_of(split, part, facts)
+    if columns is None:
+        return None
+    numbers = np.where(columns.chosen, float(factor.numbers.flat[0]), 1.0)
+    linear = linear_of(columns.source, numbers, facts) if columns.source.single_reader else None
+    return None if linear is None else Found(linear, path, (split, part, columns.path), numbers)
 
 
 RULE = Rule(
