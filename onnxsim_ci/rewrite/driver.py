@@ -16,6 +16,7 @@ from onnx import ModelProto
 
 from onnxsim_ci.analysis import infer, is_complete, learn_constants
 from onnxsim_ci.model import Graph, Node, Scope, Weights, add_value_infos, strip_value_infos, write_back
+from onnxsim_ci.rewrite.contract import Rule
 from onnxsim_ci.rewrite.fold_step import FoldStep
 from onnxsim_ci.rewrite.merge_step import MergeStep
 from onnxsim_ci.rewrite.outcome import Outcome, StopReason
@@ -87,21 +88,20 @@ class Run:
         self.rules.use(exact)
         for scope in self.scopes():
             self.worklist.push_all([n for n in scope.nodes if n.op_type != "Constant"])
-        self.to_fixpoint()
+        self.to_fixpoint(len(journal))
         journal.exact_count = len(journal)
         if len(every) > len(exact):
-            self.rules.use(tuple(r for r in every if r not in exact))
-            self.seed_wanted()
             self.rules.use(every)
-            self.to_fixpoint()
+            self.settle_from(tuple(r for r in every if r not in exact))
+            self.to_fixpoint(journal.exact_count)
 
-    def to_fixpoint(self) -> None:
-        """Settle and learn from what changed, until nothing does; what is known is not looked at again."""
+    def to_fixpoint(self, seen: int) -> None:
+        """Settle and learn from what changed since the journal had `seen` records, until nothing does."""
         for _ in range(ROUNDS):
-            before = len(self.bench.journal)
             self.settle()
-            if len(self.bench.journal) == before or self.bench.stop is not StopReason.FIXPOINT:
+            if len(self.bench.journal) == seen or self.bench.stop is not StopReason.FIXPOINT:
                 return
+            seen = len(self.bench.journal)
             for value in self.bench.editor.take_fresh():
                 self.merges.merge_constant(value)
             self.folds.reconsider()
@@ -146,10 +146,19 @@ class Run:
         """True when the plan allows to change this scope."""
         return self.plan.subgraphs or (scope.parent is None and not scope.is_function)
 
-    def seed_wanted(self) -> None:
-        """Queue the nodes that one of the rules in use would change."""
-        for scope in self.scopes():
-            self.worklist.push_all([n for n in scope.nodes if n.is_alive and self.rules.wants(n)])
+    def settle_from(self, rules: tuple[Rule, ...]) -> None:
+        """Offer the nodes to one of these rules after the other, and settle what each touches."""
+        nodes = [n for s in self.scopes() for n in s.nodes if n.is_alive and n.operator is not None]
+        by_operator: dict[str, list[Node]] = {}
+        for node in nodes:
+            by_operator.setdefault(node.op_type, []).append(node)
+        offer = RuleStep(self.bench)
+        for rule in rules:
+            offer.use((rule,))
+            roots = [n for root in rule.roots for n in by_operator.get(root, ())]
+            for node in sorted(roots, key=lambda n: n.rank):
+                if node.is_alive and offer.try_rules(node):
+                    self.settle()
 
     def visit(self, node: Node) -> None:
         """One look at one node."""

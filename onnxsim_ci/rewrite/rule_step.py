@@ -41,12 +41,6 @@ class RuleStep:
             )
         return found
 
-    def wants(self, node: Node) -> bool:
-        """True when one of the rules in use would change `node`."""
-        rules = self.table(node) if node.operator is not None else ()
-        facts = self.bench.facts
-        return bool(rules) and any(not isinstance(r.propose(node, facts), Declined) for r in rules)
-
     def try_rules(self, node: Node) -> bool:
         """Offer `node` to its rules; True when one changed the graph."""
         facts = self.bench.facts

@@ -37,6 +37,7 @@ CANCELLED = 0.25
 """Least size of a sum of terms against the larger one: below it digits would be lost."""
 LARGEST_POWER = 4
 FACTORS, TERMS = ("Mul", "Div"), ("Add", "Sub")
+LINKS = (*FACTORS, *TERMS, "Pow")
 COMPARISONS = ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "ArgMax", "ArgMin", "TopK")
 DISCRETE = frozenset({"Floor", "Ceil", "Round", "Sign", "Cast", "Mod", *COMPARISONS})
 """Readers for which a number just below a border is another one than just above it."""
@@ -48,8 +49,9 @@ Steps: TypeAlias = "tuple[Value, tuple[tuple[str, Array | Value | None], ...]]"
 def propose(node: Node, facts: Facts) -> Edit | Declined:
     if not any(v is not None and v.is_constant for v in node.inputs):
         return Declined("no operand is a constant")
-    outer = _step(node, facts)
-    inner = None if outer is None else _producer(outer.kept, node, (*FACTORS, *TERMS, "Pow"))
+    is_chain = any(v is not None and _producer(v, node, LINKS) is not None for v in node.inputs)
+    outer = _step(node, facts) if is_chain else None
+    inner = None if outer is None else _producer(outer.kept, node, LINKS)
     if any(reader.op_type in DISCRETE for value in node.outputs if value for reader in value.uses):
         return Declined("a reader of the result makes it discrete, where the last bit decides")
     if outer is None or inner is None:

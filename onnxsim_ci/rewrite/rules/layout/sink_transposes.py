@@ -21,26 +21,15 @@ from onnxsim_ci.rewrite.movement import permutation, reader_as_data
 
 UNARY = (
     *("Abs", "Cast", "Ceil", "Clip", "Cos", "Elu", "Erf", "Exp", "Floor", "Gelu", "HardSigmoid", "HardSwish"),
-    *(
-        "LeakyRelu",
-        "Log",
-        "LogSoftmax",
-        "Mish",
-        "Neg",
-        "Not",
-        "Reciprocal",
-        "Relu",
-        "Round",
-        "Selu",
-        "Sigmoid",
-    ),
-    *("Sign", "Sin", "Softmax", "Softplus", "Softsign", "Sqrt", "Tanh"),
+    *("LeakyRelu", "Log", "LogSoftmax", "Mish", "Neg", "Not", "Reciprocal", "Relu", "Round", "Selu"),
+    *("Sigmoid", "Sign", "Sin", "Softmax", "Softplus", "Softsign", "Sqrt", "Tanh"),
 )
 BROADCASTING = (
     *("Add", "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Min", "Mul"),
     *("Or", "Pow", "Sub", "Sum", "Where", "Xor"),
 )
 ROOTS = (*UNARY, *BROADCASTING, "Concat")
+ON_THE_WAY = frozenset({*ROOTS, "Transpose"})
 WITH_AXIS = ("LogSoftmax", "Softmax", "Concat")
 SOFTMAX_OF_ONE_AXIS = 13
 MOST_NODES, LARGEST_CONSTANT = 16, 4096
@@ -48,6 +37,12 @@ Cone = tuple[dict[Node, None], dict[Node, None], tuple[int, ...]]
 
 
 def propose(node: Node, facts: Facts) -> Edit | Declined:
+    for value in node.inputs:
+        producer = None if value is None else value.producer
+        if value is None or producer is None or value.is_constant:
+            continue
+        if producer.op_type not in ON_THE_WAY:
+            return Declined("the operands do not all come through Transposes of one order")
     found = _cone(node, facts)
     result = node.outputs[0]
     if found is None or result is None:

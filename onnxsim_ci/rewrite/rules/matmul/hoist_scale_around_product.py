@@ -28,6 +28,9 @@ WEIGHTED = ("MatMul", "Gemm", "Conv", "ConvTranspose")
 def propose(node: Node, facts: Facts) -> Edit | Declined:
     if not any(v is not None and v.is_constant for v in node.inputs):
         return Declined("no operand is a constant")
+    kept = node.inputs[0]
+    if kept is not None and not kept.is_constant and len(kept.uses) != 2:
+        return Declined("{0!r} has not one other reader", kept)
     factor = factor_of(node, facts)
     output = node.outputs[0]
     if factor is None or not factor.is_scalar or output is None:
