@@ -22,6 +22,7 @@ from onnxsim_ci.rewrite.rules.conv import (
     fuse_batchnorm_into_conv,
     fuse_mul_into_conv,
     fuse_pad_into_conv,
+    fuse_patches_into_conv,
 )
 from onnxsim_ci.rewrite.rules.elementwise import (
     convert_castlike_to_cast,
@@ -42,6 +43,7 @@ from onnxsim_ci.rewrite.rules.elementwise import (
 )
 from onnxsim_ci.rewrite.rules.indexing import (
     merge_parts_into_gather,
+    merge_patches,
     merge_rows_into_reshape,
     merge_rows_into_split,
     merge_slice_squeeze,
@@ -145,6 +147,7 @@ RULES: tuple[Rule, ...] = (
     eliminate_transpose_before_reduce.RULE,
     merge_reduce_reshape.RULE,
     merge_parts_into_gather.RULE,
+    merge_patches.RULE,
     merge_rows_into_reshape.RULE,
     merge_rows_into_split.RULE,
     merge_slice_squeeze.RULE,
@@ -165,6 +168,7 @@ RULES: tuple[Rule, ...] = (
     fuse_batchnorm_into_conv.RULE,
     fuse_mul_into_conv.RULE,
     fuse_pad_into_conv.RULE,
+    fuse_patches_into_conv.RULE,
     fuse_batchnorm_into_gemm.RULE,
     fuse_matmul_add_into_gemm.RULE,
     merge_matmuls.RULE,

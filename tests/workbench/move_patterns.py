@@ -344,7 +344,60 @@ def sink_transposes(s: Sketch) -> None:
     s.result(x)
 
 
+def _patches(s: Sketch, x: Made, axes: tuple[int, ...]) -> list[Made]:
+    """Every second place of the axes from each of the first two on, now and then with one of them twice."""
+    dims = tuple(d // 2 if a in axes and isinstance(d, int) else d for a, d in enumerate(x.dims))
+    firsts = [tuple(p) for p in np.ndindex(*(2,) * len(axes))]
+    firsts = [f[::-1] for f in firsts] if s.maybe() else firsts
+    if s.maybe(9):
+        firsts[s.choose(range(len(firsts)))] = firsts[0]
+    patches = []
+    for first in firsts:
+        ends = [s.choose(SLICE_ENDS) for _ in axes]
+        operands = [x, s.ints(*first), s.ints(*ends), s.ints(*axes), s.ints(*(2,) * len(axes))]
+        patches.append(s.node("Slice", operands, x.dtype, dims))
+    return patches
+
+
+def merge_patches(s: Sketch) -> None:
+    sizes = [s.choose((2, 4)), s.choose((2, 6))]
+    dims: list[int | str | None] = [*sizes]
+    place = s.choose((0, 1, 2))
+    dims.insert(place, s.choose((1, 3)))
+    if s.maybe():
+        dims.insert(0, s.choose((1, 2, "N")))
+        place += 1
+    x = s.source(s.choose(EVERY), tuple(dims))
+    axes = tuple(a for a in range(x.rank - 3, x.rank) if a != place)
+    patches = _patches(s, x, axes)
+    if s.maybe(9):
+        s.inner(patches[0])
+    result = tuple(None if a == place else d for a, d in enumerate(patches[0].dims))
+    s.result(s.node("Concat", patches, x.dtype, result, axis=place))
+
+
+def fuse_patches_into_conv(s: Sketch) -> None:
+    channels, out = s.choose((1, 2)), s.choose((1, 3))
+    x = s.source(s.choose((FLOAT, FLOAT, DOUBLE)), (s.choose((1, 2, "N")), channels, s.choose((4, 6)), 4))
+    patches = _patches(s, x, (2, 3))
+    dims = (x.dims[0], channels * 4, *patches[0].dims[2:])
+    joined = s.node("Concat", patches, x.dtype, dims, axis=1)
+    if s.maybe(6):
+        s.inner(joined)
+    kernel = (s.choose((1, 2)), s.choose((1, 2)))
+    numbers = np.arange(out * channels * 4 * kernel[0] * kernel[1]) % 7 - 3
+    operands = [joined, s.constant(numbers.reshape(out, channels * 4, *kernel), x.dtype)]
+    if s.maybe():
+        operands.append(s.constant(np.arange(out), x.dtype))
+    attributes = {"pads": s.choose(([0, 0, 0, 0], [1, 0, 0, 1])), "strides": s.choose(([1, 1], [2, 1]))}
+    if s.maybe(9):
+        attributes["dilations"] = [1, 2]
+    s.result(s.node("Conv", operands, x.dtype, (None, None, None, None), **attributes))
+
+
 MOVES = (
+    fuse_patches_into_conv,
+    merge_patches,
     sink_transposes,
     convert_split_to_sequence,
     eliminate_empty_operand,
