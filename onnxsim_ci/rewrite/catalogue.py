@@ -23,6 +23,7 @@ from onnxsim_ci.rewrite.rules.conv import (
     fuse_mul_into_conv,
     fuse_pad_into_conv,
     fuse_patches_into_conv,
+    fuse_slice_into_conv,
 )
 from onnxsim_ci.rewrite.rules.elementwise import (
     convert_castlike_to_cast,
@@ -82,6 +83,7 @@ from onnxsim_ci.rewrite.rules.recurrent import (
 from onnxsim_ci.rewrite.rules.reduce import (
     eliminate_reduce,
     eliminate_transpose_before_reduce,
+    merge_pool_reshape,
     merge_reduce_reshape,
     merge_reduces,
 )
@@ -145,6 +147,7 @@ RULES: tuple[Rule, ...] = (
     sink_transposes.RULE,
     eliminate_reduce.RULE,
     eliminate_transpose_before_reduce.RULE,
+    merge_pool_reshape.RULE,
     merge_reduce_reshape.RULE,
     merge_parts_into_gather.RULE,
     merge_patches.RULE,
@@ -169,6 +172,7 @@ RULES: tuple[Rule, ...] = (
     fuse_mul_into_conv.RULE,
     fuse_pad_into_conv.RULE,
     fuse_patches_into_conv.RULE,
+    fuse_slice_into_conv.RULE,
     fuse_batchnorm_into_gemm.RULE,
     fuse_matmul_add_into_gemm.RULE,
     merge_matmuls.RULE,

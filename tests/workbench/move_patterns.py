@@ -6,7 +6,7 @@ Touch: `patterns.py` lists them by rule.
 from __future__ import annotations
 
 import numpy as np
-from sketch import BOOL, DOUBLE, FLOAT, FLOATS, INT32, INTEGERS, Dims, Made, Sketch
+from sketch import BOOL, DOUBLE, FLOAT, FLOATS, HALF, INT32, INTEGERS, Dims, Made, Sketch
 
 EVERY = (*FLOATS, *INTEGERS, BOOL)
 
@@ -395,7 +395,38 @@ def fuse_patches_into_conv(s: Sketch) -> None:
     s.result(s.node("Conv", operands, x.dtype, (None, None, None, None), **attributes))
 
 
+def merge_pool_reshape(s: Sketch) -> None:
+    sizes = (2, 3, "K") if s.maybe(6) else (1, 2, 3)
+    image = tuple(s.choose(sizes) for _ in range(s.choose((1, 2))))
+    x = s.source(s.choose((FLOAT, FLOAT, HALF)), (s.choose((1, 2, "N")), s.choose((1, 3)), *image))
+    ones = (*x.dims[:2], *(1 for _ in image))
+    p = s.node("GlobalAveragePool", (x,), x.dtype, ones)
+    if s.maybe(6):
+        s.inner(p)
+    kind = s.choose(("Flatten", "Squeeze", "Reshape"))
+    if kind == "Flatten":
+        s.result(s.node("Flatten", (p,), x.dtype, (None, None), axis=s.choose((1, 1, 2))))
+        return
+    given = s.ints(0, -1) if kind == "Reshape" else s.ints(*range(2, x.rank))
+    s.result(s.node(kind, (p, given), x.dtype, x.dims[:2]))
+
+
+def fuse_slice_into_conv(s: Sketch) -> None:
+    x = s.source(s.choose((FLOAT, FLOAT, DOUBLE)), (s.choose((1, 2, "N")), 1, s.choose((4, 5, "H")), 4))
+    pads = [s.choose((1, 1, 2, 0, 3)) for _ in range(4)]
+    weight = s.constant((np.arange(9) % 5 - 2).reshape(1, 1, 3, 3), x.dtype)
+    attributes = {"pads": pads, "strides": s.choose(([1, 1], [1, 1], [2, 1]))}
+    c = s.node("Conv", (x, weight), x.dtype, (x.dims[0], 1, None, None), **attributes)
+    if s.maybe(6):
+        s.inner(c)
+    for axis in (2, 3) if s.maybe() else (s.choose((2, 3)),):
+        c = _sliced(s, c, axis, (s.choose((0, 1, 1, 2)), s.choose((-1, -1, 3, SLICE_ENDS[0]))))
+    s.result(c)
+
+
 MOVES = (
+    fuse_slice_into_conv,
+    merge_pool_reshape,
     fuse_patches_into_conv,
     merge_patches,
     sink_transposes,
