@@ -45,6 +45,7 @@ from onnxsim_ci.rewrite.rules.elementwise import (
 from onnxsim_ci.rewrite.rules.indexing import (
     merge_parts_into_gather,
     merge_patches,
+    merge_repeats,
     merge_rows_into_reshape,
     merge_rows_into_split,
     merge_slice_squeeze,
@@ -52,6 +53,7 @@ from onnxsim_ci.rewrite.rules.indexing import (
     merge_slices_into_split,
     merge_split_reshapes,
     merge_split_transposes,
+    merge_stacked,
 )
 from onnxsim_ci.rewrite.rules.layout import (
     eliminate_transpose,
@@ -151,11 +153,13 @@ RULES: tuple[Rule, ...] = (
     merge_reduce_reshape.RULE,
     merge_parts_into_gather.RULE,
     merge_patches.RULE,
+    merge_repeats.RULE,
     merge_rows_into_reshape.RULE,
     merge_rows_into_split.RULE,
     merge_slice_squeeze.RULE,
     merge_slices.RULE,
     merge_slices_into_split.RULE,
+    merge_stacked.RULE,
     merge_split_reshapes.RULE,
     merge_split_transposes.RULE,
     merge_reduces.RULE,

@@ -424,7 +424,50 @@ def fuse_slice_into_conv(s: Sketch) -> None:
     s.result(c)
 
 
+def merge_stacked(s: Sketch) -> None:
+    dims = s.shape((1, 2), named=s.maybe())
+    axis = s.choose(range(len(dims) + 1))
+    dtype = s.choose(EVERY)
+    x = s.source(dtype, dims)
+    raised = []
+    for _ in range(s.choose((2, 2, 3))):
+        if s.maybe(3) and dtype == FLOAT:
+            x = s.node("Neg", (x,), dtype, dims)
+        elif s.maybe(3):
+            x = s.source(dtype, dims)
+        size = (*dims[:axis], 1, *dims[axis:])
+        place = axis - (len(size) if s.maybe() else 0)
+        raised.append(s.node("Unsqueeze", (x, s.ints(place)), dtype, size))
+        if s.maybe(9):
+            s.inner(raised[-1])
+    joined = axis if not s.maybe(9) else s.choose(range(len(dims) + 1))
+    s.result(s.node("Concat", raised, dtype, (None,) * (len(dims) + 1), axis=joined))
+
+
+def merge_repeats(s: Sketch) -> None:
+    dims = s.shape((1, 2, 3), named=s.maybe(3))
+    new, times = s.choose(range(len(dims) + 1)), s.choose((1, 2, 3))
+    x = s.source(s.choose((FLOAT, INT32, BOOL)), dims)
+    size = (*dims[:new], 1, *dims[new:])
+    u = s.node("Unsqueeze", (x, s.ints(new)), x.dtype, size)
+    if s.maybe(9):
+        s.inner(u)
+    factors = [1] * len(size)
+    factors[new] = times
+    if s.maybe(9):
+        factors[s.choose(range(len(size)))] = 2
+    r = s.node("Expand", (u, s.ints(*factors)), x.dtype, (None,) * len(size))
+    if s.maybe(9):
+        s.inner(r)
+    joined = s.choose(range(len(dims)))
+    target = [d if isinstance(d, int) else -1 for d in dims]
+    target[joined] = -1 if -1 not in target else target[joined]
+    s.result(s.node("Reshape", (r, s.ints(*target)), x.dtype, (None,) * len(dims)))
+
+
 MOVES = (
+    merge_repeats,
+    merge_stacked,
     fuse_slice_into_conv,
     merge_pool_reshape,
     fuse_patches_into_conv,
