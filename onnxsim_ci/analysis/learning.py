@@ -19,6 +19,7 @@ from onnxsim_ci.analysis.transfer import (
     OUTPUT_TYPES,
     SHAPES,
 )
+from onnxsim_ci.analysis.transfer.contrib import CONTRIB, CONTRIB_DOMAIN
 
 if TYPE_CHECKING:
     from onnxsim_ci.analysis.facts import Facts
@@ -30,6 +31,8 @@ def transfer(node: Node, facts: Facts) -> bool:
 
     A node that does not fit its schema teaches nothing; refusing it is not the business of the facts.
     """
+    if node.domain == CONTRIB_DOMAIN and not node.is_call:
+        return _transfer_contrib(node, facts)
     if node.operator is None or node.domain:
         return False
     if len(node.outputs) == 1:
@@ -47,6 +50,19 @@ def transfer(node: Node, facts: Facts) -> bool:
         return _transfer_all(node, facts) if node.op_type in OUTPUT_SHAPES else _transfer_one(node, facts)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return False
+
+
+def _transfer_contrib(node: Node, facts: Facts) -> bool:
+    """Operators of onnxruntime that the table knows."""
+    function = CONTRIB.get(node.op_type)
+    if function is None or all(v is None or is_settled(v.shape) for v in node.outputs):
+        return False
+    is_new = False
+    for output, (dtype, shape) in zip(node.outputs, function(node, facts), strict=False):
+        if output is not None:
+            is_new |= output.dtype == 0 and _learn_dtype(output, dtype)
+            is_new |= learn_shape(output, shape)
+    return is_new
 
 
 def _transfer_one(node: Node, facts: Facts) -> bool:

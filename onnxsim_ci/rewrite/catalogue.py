@@ -22,6 +22,8 @@ from onnxsim_ci.rewrite.rules.conv import (
     fuse_batchnorm_into_conv,
     fuse_mul_into_conv,
     fuse_pad_into_conv,
+    fuse_patches_into_conv,
+    fuse_slice_into_conv,
 )
 from onnxsim_ci.rewrite.rules.elementwise import (
     convert_castlike_to_cast,
@@ -42,6 +44,8 @@ from onnxsim_ci.rewrite.rules.elementwise import (
 )
 from onnxsim_ci.rewrite.rules.indexing import (
     merge_parts_into_gather,
+    merge_patches,
+    merge_repeats,
     merge_rows_into_reshape,
     merge_rows_into_split,
     merge_slice_squeeze,
@@ -49,6 +53,7 @@ from onnxsim_ci.rewrite.rules.indexing import (
     merge_slices_into_split,
     merge_split_reshapes,
     merge_split_transposes,
+    merge_stacked,
 )
 from onnxsim_ci.rewrite.rules.layout import (
     eliminate_transpose,
@@ -80,6 +85,7 @@ from onnxsim_ci.rewrite.rules.recurrent import (
 from onnxsim_ci.rewrite.rules.reduce import (
     eliminate_reduce,
     eliminate_transpose_before_reduce,
+    merge_pool_reshape,
     merge_reduce_reshape,
     merge_reduces,
 )
@@ -143,13 +149,17 @@ RULES: tuple[Rule, ...] = (
     sink_transposes.RULE,
     eliminate_reduce.RULE,
     eliminate_transpose_before_reduce.RULE,
+    merge_pool_reshape.RULE,
     merge_reduce_reshape.RULE,
     merge_parts_into_gather.RULE,
+    merge_patches.RULE,
+    merge_repeats.RULE,
     merge_rows_into_reshape.RULE,
     merge_rows_into_split.RULE,
     merge_slice_squeeze.RULE,
     merge_slices.RULE,
     merge_slices_into_split.RULE,
+    merge_stacked.RULE,
     merge_split_reshapes.RULE,
     merge_split_transposes.RULE,
     merge_reduces.RULE,
@@ -165,6 +175,8 @@ RULES: tuple[Rule, ...] = (
     fuse_batchnorm_into_conv.RULE,
     fuse_mul_into_conv.RULE,
     fuse_pad_into_conv.RULE,
+    fuse_patches_into_conv.RULE,
+    fuse_slice_into_conv.RULE,
     fuse_batchnorm_into_gemm.RULE,
     fuse_matmul_add_into_gemm.RULE,
     merge_matmuls.RULE,

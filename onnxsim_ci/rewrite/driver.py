@@ -174,6 +174,8 @@ class Run:
                 self.merges.merge_constant(node.outputs[0])
         elif node.operator is not None:
             self.simplify(node)
+        elif node.domain and self.bench.facts.transfer(node):
+            self.bench.push_readers(node)
 
     def simplify(self, node: Node) -> None:
         """Learn, fold, rewrite or number a node that is read and understood."""

@@ -6,7 +6,7 @@ Touch: `patterns.py` lists them by rule.
 from __future__ import annotations
 
 import numpy as np
-from sketch import BOOL, DOUBLE, FLOAT, FLOATS, INT32, INTEGERS, Dims, Made, Sketch
+from sketch import BOOL, DOUBLE, FLOAT, FLOATS, HALF, INT32, INTEGERS, Dims, Made, Sketch
 
 EVERY = (*FLOATS, *INTEGERS, BOOL)
 
@@ -344,7 +344,134 @@ def sink_transposes(s: Sketch) -> None:
     s.result(x)
 
 
+def _patches(s: Sketch, x: Made, axes: tuple[int, ...]) -> list[Made]:
+    """Every second place of the axes from each of the first two on, now and then with one of them twice."""
+    dims = tuple(d // 2 if a in axes and isinstance(d, int) else d for a, d in enumerate(x.dims))
+    firsts = [tuple(p) for p in np.ndindex(*(2,) * len(axes))]
+    firsts = [f[::-1] for f in firsts] if s.maybe() else firsts
+    if s.maybe(9):
+        firsts[s.choose(range(len(firsts)))] = firsts[0]
+    patches = []
+    for first in firsts:
+        ends = [s.choose(SLICE_ENDS) for _ in axes]
+        operands = [x, s.ints(*first), s.ints(*ends), s.ints(*axes), s.ints(*(2,) * len(axes))]
+        patches.append(s.node("Slice", operands, x.dtype, dims))
+    return patches
+
+
+def merge_patches(s: Sketch) -> None:
+    sizes = [s.choose((2, 4)), s.choose((2, 6))]
+    dims: list[int | str | None] = [*sizes]
+    place = s.choose((0, 1, 2))
+    dims.insert(place, s.choose((1, 3)))
+    if s.maybe():
+        dims.insert(0, s.choose((1, 2, "N")))
+        place += 1
+    x = s.source(s.choose(EVERY), tuple(dims))
+    axes = tuple(a for a in range(x.rank - 3, x.rank) if a != place)
+    patches = _patches(s, x, axes)
+    if s.maybe(9):
+        s.inner(patches[0])
+    result = tuple(None if a == place else d for a, d in enumerate(patches[0].dims))
+    s.result(s.node("Concat", patches, x.dtype, result, axis=place))
+
+
+def fuse_patches_into_conv(s: Sketch) -> None:
+    channels, out = s.choose((1, 2)), s.choose((1, 3))
+    x = s.source(s.choose((FLOAT, FLOAT, DOUBLE)), (s.choose((1, 2, "N")), channels, s.choose((4, 6)), 4))
+    patches = _patches(s, x, (2, 3))
+    dims = (x.dims[0], channels * 4, *patches[0].dims[2:])
+    joined = s.node("Concat", patches, x.dtype, dims, axis=1)
+    if s.maybe(6):
+        s.inner(joined)
+    kernel = (s.choose((1, 2)), s.choose((1, 2)))
+    numbers = np.arange(out * channels * 4 * kernel[0] * kernel[1]) % 7 - 3
+    operands = [joined, s.constant(numbers.reshape(out, channels * 4, *kernel), x.dtype)]
+    if s.maybe():
+        operands.append(s.constant(np.arange(out), x.dtype))
+    attributes = {"pads": s.choose(([0, 0, 0, 0], [1, 0, 0, 1])), "strides": s.choose(([1, 1], [2, 1]))}
+    if s.maybe(9):
+        attributes["dilations"] = [1, 2]
+    s.result(s.node("Conv", operands, x.dtype, (None, None, None, None), **attributes))
+
+
+def merge_pool_reshape(s: Sketch) -> None:
+    sizes = (2, 3, "K") if s.maybe(6) else (1, 2, 3)
+    image = tuple(s.choose(sizes) for _ in range(s.choose((1, 2))))
+    x = s.source(s.choose((FLOAT, FLOAT, HALF)), (s.choose((1, 2, "N")), s.choose((1, 3)), *image))
+    ones = (*x.dims[:2], *(1 for _ in image))
+    p = s.node("GlobalAveragePool", (x,), x.dtype, ones)
+    if s.maybe(6):
+        s.inner(p)
+    kind = s.choose(("Flatten", "Squeeze", "Reshape"))
+    if kind == "Flatten":
+        s.result(s.node("Flatten", (p,), x.dtype, (None, None), axis=s.choose((1, 1, 2))))
+        return
+    given = s.ints(0, -1) if kind == "Reshape" else s.ints(*range(2, x.rank))
+    s.result(s.node(kind, (p, given), x.dtype, x.dims[:2]))
+
+
+def fuse_slice_into_conv(s: Sketch) -> None:
+    x = s.source(s.choose((FLOAT, FLOAT, DOUBLE)), (s.choose((1, 2, "N")), 1, s.choose((4, 5, "H")), 4))
+    pads = [s.choose((1, 1, 2, 0, 3)) for _ in range(4)]
+    weight = s.constant((np.arange(9) % 5 - 2).reshape(1, 1, 3, 3), x.dtype)
+    attributes = {"pads": pads, "strides": s.choose(([1, 1], [1, 1], [2, 1]))}
+    c = s.node("Conv", (x, weight), x.dtype, (x.dims[0], 1, None, None), **attributes)
+    if s.maybe(6):
+        s.inner(c)
+    for axis in (2, 3) if s.maybe() else (s.choose((2, 3)),):
+        c = _sliced(s, c, axis, (s.choose((0, 1, 1, 2)), s.choose((-1, -1, 3, SLICE_ENDS[0]))))
+    s.result(c)
+
+
+def merge_stacked(s: Sketch) -> None:
+    dims = s.shape((1, 2), named=s.maybe())
+    axis = s.choose(range(len(dims) + 1))
+    dtype = s.choose(EVERY)
+    x = s.source(dtype, dims)
+    raised = []
+    for _ in range(s.choose((2, 2, 3))):
+        if s.maybe(3) and dtype == FLOAT:
+            x = s.node("Neg", (x,), dtype, dims)
+        elif s.maybe(3):
+            x = s.source(dtype, dims)
+        size = (*dims[:axis], 1, *dims[axis:])
+        place = axis - (len(size) if s.maybe() else 0)
+        raised.append(s.node("Unsqueeze", (x, s.ints(place)), dtype, size))
+        if s.maybe(9):
+            s.inner(raised[-1])
+    joined = axis if not s.maybe(9) else s.choose(range(len(dims) + 1))
+    s.result(s.node("Concat", raised, dtype, (None,) * (len(dims) + 1), axis=joined))
+
+
+def merge_repeats(s: Sketch) -> None:
+    dims = s.shape((1, 2, 3), named=s.maybe(3))
+    new, times = s.choose(range(len(dims) + 1)), s.choose((1, 2, 3))
+    x = s.source(s.choose((FLOAT, INT32, BOOL)), dims)
+    size = (*dims[:new], 1, *dims[new:])
+    u = s.node("Unsqueeze", (x, s.ints(new)), x.dtype, size)
+    if s.maybe(9):
+        s.inner(u)
+    factors = [1] * len(size)
+    factors[new] = times
+    if s.maybe(9):
+        factors[s.choose(range(len(size)))] = 2
+    r = s.node("Expand", (u, s.ints(*factors)), x.dtype, (None,) * len(size))
+    if s.maybe(9):
+        s.inner(r)
+    joined = s.choose(range(len(dims)))
+    target = [d if isinstance(d, int) else -1 for d in dims]
+    target[joined] = -1 if -1 not in target else target[joined]
+    s.result(s.node("Reshape", (r, s.ints(*target)), x.dtype, (None,) * len(dims)))
+
+
 MOVES = (
+    merge_repeats,
+    merge_stacked,
+    fuse_slice_into_conv,
+    merge_pool_reshape,
+    fuse_patches_into_conv,
+    merge_patches,
     sink_transposes,
     convert_split_to_sequence,
     eliminate_empty_operand,

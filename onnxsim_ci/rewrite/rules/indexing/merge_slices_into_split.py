@@ -11,7 +11,7 @@ Touch: tests/rules/indexing/merge_slices_into_split.md; then `make docs`.
 from __future__ import annotations
 
 from onnxsim_ci.analysis import Facts
-from onnxsim_ci.model import Node
+from onnxsim_ci.model import Node, Value
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, Output, ResultClass, Rule
 from onnxsim_ci.rewrite.cuts import Cut, cut_of
 from onnxsim_ci.rewrite.movement import split_spec
@@ -27,16 +27,20 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         return Declined("it cuts no known block out of one static axis of a tensor with few readers")
     length = facts.shape(own.source)
     assert length is not None
-    cuts = sorted(_others(own, facts), key=lambda c: c.places[0])
+    outputs: dict[tuple[int, int], list[Value]] = {}
+    for cut in _others(own, facts):
+        block = cut.places[0], cut.places[-1] + 1
+        outputs.setdefault(block, []).extend(v for v in cut.node.outputs if v is not None)
+    blocks = sorted(outputs)
     place = 0
-    for cut in cuts:
-        if cut.places[0] != place:
-            return Declined("places of axis {0} of {1!r} are left out or read twice", own.axis, own.source)
-        place = cut.places[-1] + 1
-    if place != length[own.axis] or len(cuts) < 2:
+    for start, end in blocks:
+        place = end if start == place else -1
+    if place != length[own.axis] or len(blocks) < 2:
         return Declined("places of axis {0} of {1!r} are left out or read twice", own.axis, own.source)
-    spec = split_spec(own.source, own.axis, [len(c.places) for c in cuts], node.scope.opset)
-    pairs = [(v, Output(spec, i)) for i, c in enumerate(cuts) if (v := c.node.outputs[0]) is not None]
+    if any(len(equal) > 1 and any(v.pins for v in equal) for equal in outputs.values()):
+        return Declined("a block of {0!r} is cut out twice, and is a graph output", own.source)
+    spec = split_spec(own.source, own.axis, [end - start for start, end in blocks], node.scope.opset)
+    pairs = [(v, Output(spec, i)) for i, block in enumerate(blocks) for v in outputs[block]]
     return Edit("the blocks share the axis out, as the parts of a Split do", replace=tuple(pairs))
 
 
