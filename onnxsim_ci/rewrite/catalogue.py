@@ -84,7 +84,6 @@ from onnxsim_ci.rewrite.rules.reduce import (
     eliminate_reduce,
     eliminate_transpose_before_reduce,
     merge_reduce_reshape,
-    merge_reduces,
 )
 from onnxsim_ci.rewrite.rules.sequence import (
     convert_split_to_sequence,
@@ -155,7 +154,6 @@ RULES: tuple[Rule, ...] = (
     merge_slices_into_split.RULE,
     merge_split_reshapes.RULE,
     merge_split_transposes.RULE,
-    merge_reduces.RULE,
     eliminate_zero_state.RULE,
     eliminate_requantize.RULE,
     fuse_layer_normalization.RULE,

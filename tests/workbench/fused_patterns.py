@@ -243,20 +243,6 @@ def merge_matmuls(s: Sketch) -> None:
         s.result(a)
 
 
-def merge_reduces(s: Sketch) -> None:
-    op_type = s.choose(("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"))
-    x = s.source(s.choose((FLOAT, FLOAT, DOUBLE)), tuple(s.choose((2, 3, "N")) for _ in range(3)))
-    keeps = s.choose((0, 1))
-    for _ in range(2):
-        axis = s.choose(range(-x.rank, x.rank))
-        place = axis % x.rank
-        dims = (*x.dims[:place], *((1,) * keeps), *x.dims[place + 1 :])
-        x = s.node(op_type, (x, s.ints(axis)), x.dtype, dims, keepdims=keeps)
-        s.inner(x)
-        keeps = keeps if not s.maybe(6) else 1
-    s.result(x)
-
-
 def convert_reciprocal_to_div(s: Sketch) -> None:
     x = s.input(s.choose((FLOAT, FLOAT, DOUBLE)), s.shape())
     other = s.source(x.dtype, tuple(s.choose((1, d)) for d in x.dims))
@@ -361,7 +347,6 @@ FUSED_PATTERNS: dict[str, Callable[[Sketch], None]] = {
         hoist_scale_into_weight,
         merge_constants_of_chain,
         merge_matmuls,
-        merge_reduces,
         sink_scale_into_weight,
         sink_term_into_bias,
     )

@@ -30,8 +30,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         return Declined("no operand is a constant")
     factor = factor_of(node, facts)
     output = node.outputs[0]
-    if factor is None or not factor.is_scalar or output is None:
-        return Declined("the constant is not one number, widens the result, or is 0 or extreme")
+    if factor is None or not (factor.is_scalar and factor.is_moderate) or output is None:
+        return Declined("the constant is not one number, widens the result, or is 0 or beyond 2 ** 10")
     x = factor.kept
     others = [n for n in x.uses if n is not node]
     if x.pins or len(others) != 1 or x.producer is None or x.producer.scope is not node.scope:
