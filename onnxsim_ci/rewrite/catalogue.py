@@ -11,6 +11,8 @@ from onnxsim_ci.rewrite.rules.arithmetic import (
     convert_reciprocal_to_div,
     fuse_gelu,
     fuse_hard_sigmoid,
+    fuse_hard_swish,
+    fuse_mish,
     merge_constants_of_chain,
 )
 from onnxsim_ci.rewrite.rules.control_flow import (
@@ -75,6 +77,7 @@ from onnxsim_ci.rewrite.rules.matmul import (
 from onnxsim_ci.rewrite.rules.norm import (
     fuse_add_into_layer_normalization,
     fuse_layer_normalization,
+    fuse_rms_normalization,
 )
 from onnxsim_ci.rewrite.rules.quant import (
     eliminate_requantize,
@@ -87,7 +90,6 @@ from onnxsim_ci.rewrite.rules.reduce import (
     eliminate_transpose_before_reduce,
     merge_pool_reshape,
     merge_reduce_reshape,
-    merge_reduces,
 )
 from onnxsim_ci.rewrite.rules.sequence import (
     convert_split_to_sequence,
@@ -162,14 +164,16 @@ RULES: tuple[Rule, ...] = (
     merge_stacked.RULE,
     merge_split_reshapes.RULE,
     merge_split_transposes.RULE,
-    merge_reduces.RULE,
     eliminate_zero_state.RULE,
     eliminate_requantize.RULE,
     fuse_layer_normalization.RULE,
+    fuse_rms_normalization.RULE,
     fuse_add_into_layer_normalization.RULE,
     eliminate_zero_bias.RULE,
     fuse_gelu.RULE,
     fuse_hard_sigmoid.RULE,
+    fuse_hard_swish.RULE,
+    fuse_mish.RULE,
     convert_reciprocal_to_div.RULE,
     fuse_add_into_conv.RULE,
     fuse_batchnorm_into_conv.RULE,

@@ -23,6 +23,7 @@ from onnxsim_ci.rewrite.plan import FOLD_SLACK_BYTES
 MOVES = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten")
 """Operators that move every element of their first operand to one place, whatever it is."""
 LARGEST, SMALLEST = 2.0**64, 2.0**-64
+MODERATE = 2.0**10
 MOST_NUMBERS = 1 << 16
 
 
@@ -44,6 +45,12 @@ class Factor:
     def is_scalar(self) -> bool:
         """True for one number."""
         return self.numbers.size == 1
+
+    @property
+    def is_moderate(self) -> bool:
+        """True when numbers that are scaled by it, or by its inverse, hardly come nearer to the borders."""
+        sizes = np.abs(self.numbers)
+        return bool(((sizes >= 1 / MODERATE) & (sizes <= MODERATE)).all())
 
 
 def factor_of(node: Node, facts: Facts) -> Factor | None:

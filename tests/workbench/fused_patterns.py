@@ -181,6 +181,41 @@ def eliminate_branch_output(s: Sketch) -> None:
         s.result(part)
 
 
+def fuse_rms_normalization(s: Sketch) -> None:
+    s.opset = 23
+    dtype = s.choose((FLOAT, FLOAT, FLOAT, DOUBLE))
+    x = s.source(dtype, (s.choose((2, "N")), 4))
+    p = s.node("Mul", (x, x), dtype, x.dims)
+    v = _mean(s, p, s.choose(((-1,), (-1,), (1,), (0,))))
+    total = s.node("Add", (v, s.constant(s.choose((0.01, 0.5)), dtype)), dtype, v.dims)
+    root = s.node("Sqrt", (total,), dtype, v.dims)
+    scale = s.constant(numbers(s, s.choose(((4,), (4,), (1,)))), dtype)
+    if s.maybe():
+        n = s.node("Div", (x, root), dtype, x.dims)
+        s.inner(n)
+        s.result(s.node("Mul", (n, scale) if s.maybe() else (scale, n), dtype, x.dims))
+        return
+    n = s.node("Mul", (x, scale) if s.maybe() else (scale, x), dtype, x.dims)
+    s.inner(s.choose((n, root)))
+    s.result(s.node("Div", (n, root), dtype, x.dims))
+
+
+def fuse_mish(s: Sketch) -> None:
+    x = s.source(s.choose((FLOAT, FLOAT, DOUBLE)), s.shape())
+    p = s.node(s.choose(("Softplus", "Softplus", "Exp")), (x,), x.dtype, x.dims)
+    t = s.node("Tanh", (p,), x.dtype, x.dims)
+    s.inner(s.choose((p, t)))
+    s.result(s.node("Mul", (x, t) if s.maybe() else (t, x), x.dtype, x.dims))
+
+
+def fuse_hard_swish(s: Sketch) -> None:
+    x = s.source(s.choose((FLOAT, FLOAT, DOUBLE)), s.shape())
+    slope = {"alpha": s.choose((1 / 6, 1 / 6, 0.2)), "beta": s.choose((0.5, 0.5, 0.6))}
+    g = s.node("HardSigmoid", (x,), x.dtype, x.dims, **slope)
+    s.inner(g)
+    s.result(s.node("Mul", (x, g) if s.maybe() else (g, x), x.dtype, x.dims))
+
+
 def eliminate_zero_bias(s: Sketch) -> None:
     x = _rows(s)
     a = s.node("MatMul", (x, s.constant(numbers(s, (3, 2)), x.dtype)), x.dtype, (x.dims[0], 2))
@@ -206,20 +241,6 @@ def merge_matmuls(s: Sketch) -> None:
             if biased:
                 a = s.node("Add", (a, term) if s.maybe() else (term, a), x.dtype, dims)
         s.result(a)
-
-
-def merge_reduces(s: Sketch) -> None:
-    op_type = s.choose(("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"))
-    x = s.source(s.choose((FLOAT, FLOAT, DOUBLE)), tuple(s.choose((2, 3, "N")) for _ in range(3)))
-    keeps = s.choose((0, 1))
-    for _ in range(2):
-        axis = s.choose(range(-x.rank, x.rank))
-        place = axis % x.rank
-        dims = (*x.dims[:place], *((1,) * keeps), *x.dims[place + 1 :])
-        x = s.node(op_type, (x, s.ints(axis)), x.dtype, dims, keepdims=keeps)
-        s.inner(x)
-        keeps = keeps if not s.maybe(6) else 1
-    s.result(x)
 
 
 def convert_reciprocal_to_div(s: Sketch) -> None:
@@ -318,12 +339,14 @@ FUSED_PATTERNS: dict[str, Callable[[Sketch], None]] = {
         fuse_add_into_layer_normalization,
         fuse_gelu,
         fuse_hard_sigmoid,
+        fuse_hard_swish,
+        fuse_mish,
+        fuse_rms_normalization,
         fuse_layer_normalization,
         hoist_scale_around_product,
         hoist_scale_into_weight,
         merge_constants_of_chain,
         merge_matmuls,
-        merge_reduces,
         sink_scale_into_weight,
         sink_term_into_bias,
     )

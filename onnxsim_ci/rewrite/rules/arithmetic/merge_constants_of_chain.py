@@ -35,7 +35,9 @@ from onnxsim_ci.rewrite.scaling import LARGEST, SMALLEST, Factor, factor_of, ter
 
 CANCELLED = 0.25
 """Least size of a sum of terms against the larger one: below it digits would be lost."""
-LARGEST_POWER = 4
+LARGEST_POWER, LARGEST_BASE = 4, 16.0
+LARGEST_TERM = 256.0
+"""A larger term in front of a factor is often a mean that is taken off: digits of x would be lost."""
 FACTORS, TERMS = ("Mul", "Div"), ("Add", "Sub")
 LINKS = (*FACTORS, *TERMS, "Pow")
 COMPARISONS = ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "ArgMax", "ArgMin", "TopK")
@@ -79,8 +81,9 @@ def _joined(node: Node, outer: Factor, inner_node: Node, facts: Facts) -> Steps 
         return None
     is_factor = node.op_type in FACTORS
     if is_factor == (inner_node.op_type in FACTORS):
-        join = _product if is_factor else _sum
-        return inner.kept, (("Mul" if is_factor else "Add", join(inner.numbers, outer.numbers)),)
+        if is_factor:
+            return inner.kept, (("Mul", _product(inner.numbers, outer.numbers)),)
+        return inner.kept, (("Add", _sum_that_fits(inner.numbers, outer, facts)),)
     first_node = _producer(inner.kept, node, FACTORS if is_factor else TERMS)
     first = None if first_node is None else _step(first_node, facts)
     if first is None:
@@ -89,6 +92,8 @@ def _joined(node: Node, outer: Factor, inner_node: Node, facts: Facts) -> Steps 
         factor, term = _product(first.numbers, outer.numbers), _times(inner.numbers, outer.numbers)
     else:
         factor, term = inner.numbers, _sum(_times(first.numbers, inner.numbers), outer.numbers)
+        if np.abs(first.numbers).max(initial=0.0) > LARGEST_TERM:
+            return None
     return first.kept, (("Mul", factor), ("Add", term))
 
 
@@ -101,6 +106,9 @@ def _power(node: Node, outer: Factor, power: Node, facts: Facts) -> Steps | None
     inner_node = _producer(base, node, FACTORS)
     inner = None if inner_node is None else _step(inner_node, facts)
     if inner is None or count not in range(2, LARGEST_POWER + 1):
+        return None
+    sizes = np.abs(inner.numbers)
+    if not ((sizes >= 1 / LARGEST_BASE) & (sizes <= LARGEST_BASE)).all():
         return None
     return inner.kept, (("Pow", exponent), ("Mul", _product(np.asarray(inner.numbers**count), outer.numbers)))
 
@@ -143,6 +151,13 @@ def _sum(a: Array | None, b: Array) -> Array | None:
     result = np.asarray(a + b)
     kept = np.abs(result) >= CANCELLED * np.maximum(np.abs(a), np.abs(b))
     return result if kept.all() else None
+
+
+def _sum_that_fits(a: Array, outer: Factor, facts: Facts) -> Array | None:
+    """The sum of two terms, when their type holds it: x may be near -a, and then every digit counts."""
+    result = _sum(a, outer.numbers)
+    dtype = DTYPES[facts.dtype(outer.constant)]
+    return result if result is not None and np.array_equal(result.astype(dtype), result) else None
 
 
 RULE = Rule(

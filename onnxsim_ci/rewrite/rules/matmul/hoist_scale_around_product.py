@@ -33,15 +33,15 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         return Declined("{0!r} has not one other reader", kept)
     factor = factor_of(node, facts)
     output = node.outputs[0]
-    if factor is None or not factor.is_scalar or output is None:
-        return Declined("the constant is not one number, widens the result, or is 0 or extreme")
+    if factor is None or not (factor.is_scalar and factor.is_moderate) or output is None:
+        return Declined("the constant is not one number, widens the result, or is 0 or beyond 2 ** 10")
     x = factor.kept
-    others = [n for n in x.uses if n is not node]
-    if x.pins or len(others) != 1 or x.producer is None or x.producer.scope is not node.scope:
+    if x.pins or len(x.uses) != 2 or x.producer is None or x.producer.scope is not node.scope:
         return Declined("{0!r} has not one other reader", x)
+    other = next(n for n in x.uses if n is not node)
     number = factor.numbers.reshape(())
     linear = linear_of(x, number, facts)
-    below = None if linear is None else _below(others[0], x, node)
+    below = None if linear is None else _below(other, x, node)
     if linear is None or below is None:
         return Declined("{0!r} does not come from a linear operator, or does not end in one", x)
     path, last = below

@@ -58,8 +58,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         return Declined("no operand is a constant")
     factor = factor_of(node, facts)
     output = node.outputs[0]
-    if factor is None or output is None:
-        return Declined("the constant widens the result, is no wide float, or holds a zero or an extreme")
+    if factor is None or output is None or not factor.is_moderate:
+        return Declined("the constant widens the result, is no wide float, is 0, or is beyond 2 ** 10")
     producer = factor.kept.producer
     same_scope = producer is not None and producer.scope is node.scope
     found = _found_above(factor, facts) if same_scope else None

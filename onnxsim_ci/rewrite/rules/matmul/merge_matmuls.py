@@ -21,6 +21,8 @@ from onnxsim_ci.rewrite.linear import Array
 from onnxsim_ci.rewrite.patterns import only_reader
 from onnxsim_ci.rewrite.scaling import own_constant
 
+MOST_READERS = 64
+"""Of the common input: each of them is looked at for each product."""
 MOST_BYTES = 64 << 20
 """Of the joined matrix, which is in memory while the rule works."""
 
@@ -42,8 +44,8 @@ class Branch:
 
 def propose(node: Node, facts: Facts) -> Edit | Declined:
     x = node.inputs[0]
-    if x is None or len(x.uses) < 2:
-        return Declined("nothing else reads {0!r}", x)
+    if x is None or not 2 <= len(x.uses) <= MOST_READERS:
+        return Declined("nothing else reads {0!r}, or too many do", x)
     family = [n for n in x.uses if _is_sibling(n, node, x)]
     if len(family) < 2 or family[0] is not node:
         return Declined("{0!r} is no operand of another product, or of an earlier one", x)

@@ -71,7 +71,7 @@ def _found_above(node: Node, data: Value, place: int, facts: Facts) -> tuple[Fac
             stack += [(v, False, (*path, (above, 0))) for v in above.inputs[:1] if v is not None]
             continue
         factor = factor_of(above, facts)
-        if factor is not None:
+        if factor is not None and (factor.is_moderate or not path):
             has_place = is_aligned and place == 1 and (value is data or facts.same_shape(value, data))
             if factor.is_scalar or (has_place and _fits(node, factor, facts)):
                 return factor, path

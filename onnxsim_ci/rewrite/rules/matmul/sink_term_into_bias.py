@@ -20,6 +20,8 @@ from onnxsim_ci.rewrite.linear import TYPES, Array, is_in_range
 from onnxsim_ci.rewrite.patterns import feeder
 from onnxsim_ci.rewrite.scaling import Factor, term_of
 
+LARGEST_TERM = 256.0
+"""A larger term is often a mean that is taken off: digits of x would be lost."""
 WHY = "a term in front of a linear operator is part of its bias"
 
 
@@ -30,8 +32,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     if linear is None or sum_node is None or data is None:
         return Declined("it is no linear operator with a bias behind a sum")
     term = term_of(sum_node, facts)
-    if term is None or not data.single_reader:
-        return Declined("{0!r} has another reader, or is no sum with a constant of its shape", data)
+    if term is None or not data.single_reader or np.abs(term.numbers).max(initial=0.0) > LARGEST_TERM:
+        return Declined("{0!r} has another reader, or is no sum with a constant of its shape up to 256", data)
     if linear.op_type == "Conv" and _pads(linear):
         return Declined("the convolution of {0!r} pads, and the term would not reach its borders", data)
     bias, weight = node.input(place), linear.inputs[1]

@@ -11,13 +11,12 @@ Touch: tests/rules/norm/fuse_layer_normalization.md; then `make docs`.
 
 from __future__ import annotations
 
-from math import isfinite
-
 from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node, Value
 from onnxsim_ci.rewrite.contract import Declined, Edit, Level, Lowers, NodeSpec, ResultClass, Rule, replace
 from onnxsim_ci.rewrite.element_types import FLOAT
 from onnxsim_ci.rewrite.patterns import feeder
+from onnxsim_ci.rewrite.variances import first_averaged_axis, is_private, is_square_of, mean_plus_number
 
 
 def propose(node: Node, facts: Facts) -> Edit | Declined:
@@ -36,18 +35,18 @@ def _fused(node: Node, scale: Value, found: tuple[Node, Node, Node], facts: Fact
     x, mean, total = sub.inputs[0], feeder(sub, 1, "ReduceMean"), feeder(root, 0, "Add")
     if x is None or mean is None or mean.inputs[0] is not x or total is None:
         return Declined("{0!r} is not divided by the root of a sum, or is no deviation from a mean", x)
-    term = _variance(total, facts)
+    term = mean_plus_number(total, facts)
     if term is None:
         return Declined("the root is not that of a ReduceMean plus a positive number")
     variance, epsilon = term
     square = feeder(variance, 0, "Pow", "Mul")
-    if square is None or not _is_square_of(square, div.inputs[0], facts):
+    if square is None or not is_square_of(square, div.inputs[0], facts):
         return Declined("what is averaged under the root is not the square of the deviation")
     inner = (mean, square, variance, total, root, div)
-    if not all(_is_private(n.outputs[0], 1) for n in inner) or not _is_private(sub.outputs[0], 2):
+    if not all(is_private(n.outputs[0], 1) for n in inner) or not is_private(sub.outputs[0], 2):
         return Declined("an inner value of the normalization of {0!r} has another reader", x)
-    axis = _first_axis(mean, x, facts)
-    if axis is None or axis != _first_axis(variance, x, facts):
+    axis = first_averaged_axis(mean, x, facts)
+    if axis is None or axis != first_averaged_axis(variance, x, facts):
         return Declined("{0!r} is not averaged over its last axes, all static, with their places kept", x)
     shape = facts.shape(x)
     if facts.dtype(x) != FLOAT or shape is None or facts.shape(scale) != shape[axis:]:
@@ -55,40 +54,6 @@ def _fused(node: Node, scale: Value, found: tuple[Node, Node, Node], facts: Fact
     attributes = {"axis": axis - len(shape), "epsilon": epsilon}
     spec = NodeSpec("LayerNormalization", (x, scale), attributes, like=node)
     return replace(node, spec, "deviation by root of variance, scaled, is LayerNormalization")
-
-
-def _is_private(value: Value | None, readers: int) -> bool:
-    return value is not None and not value.pins and len(value.uses) <= readers
-
-
-def _variance(total: Node, facts: Facts) -> tuple[Node, float] | None:
-    """The ReduceMean and the number of a sum of the two; the number widens nothing."""
-    for index in (0, 1):
-        mean, other = feeder(total, index, "ReduceMean"), total.inputs[1 - index]
-        number = None if other is None else facts.scalar(other)
-        if mean is None or number is None or other is None or (facts.rank(other) or 0) > 1:
-            continue
-        return (mean, float(number)) if isfinite(number) and number > 0 else None
-    return None
-
-
-def _is_square_of(node: Node, value: Value | None, facts: Facts) -> bool:
-    base, other = node.inputs
-    if node.op_type == "Mul":
-        return base is value and other is value
-    flat = other is not None and (facts.rank(other) or 0) <= 1
-    return base is value and flat and other is not None and facts.scalar(other) == 2
-
-
-def _first_axis(mean: Node, x: Value, facts: Facts) -> int | None:
-    """First of the trailing static axes that a ReduceMean averages and keeps as 1; None for others."""
-    shape = facts.shape(x)
-    axes = None if not shape else facts.axes(mean, len(shape))
-    if not axes or shape is None or not mean.attribute("keepdims", 1):
-        return None
-    first = min(axes)
-    is_static = all(isinstance(d, int) and d > 0 for d in shape[first:])
-    return first if is_static and len(axes) == len(shape) - first else None
 
 
 RULE = Rule(
