@@ -8,7 +8,7 @@ PY := $(BIN)/python
 WORKERS ?= 2
 DEMO_PACKAGE ?= silero-vad
 READY := $(VENV)/.ready-dev
-QUICK := $(wildcard tests/policy tests/report tests/cli tests/model tests/rewrite tests/rules tests/test_*.py)
+QUICK := $(wildcard tests/vcs tests/hooks tests/policy tests/report tests/cli tests/model tests/rewrite tests/rules tests/test_*.py)
 
 .PHONY: help setup demo test test-all check quick fixtures docs bench replay new-rule lock size
 

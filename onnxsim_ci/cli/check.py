@@ -56,7 +56,7 @@ def check(
 
 
 def _names(sources: list[str], *, is_all: bool) -> list[str]:
-    from onnxsim_ci.policy import repository_root
+    from onnxsim_ci.vcs import repository_root
 
     if is_all and sources:
         raise BadInput("--all and SRC exclude each other")

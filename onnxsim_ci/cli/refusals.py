@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from onnxsim_ci.cli.many import Finished
-from onnxsim_ci.policy import FILE_NAMES, Resolved, repository_root
+from onnxsim_ci.policy import FILE_NAMES, Resolved
 from onnxsim_ci.report import ModelReport
+from onnxsim_ci.vcs import repository_root
 
 
 def override_text(pattern: str, entry: ModelReport, *, prefix: str, skipped: tuple[str, ...] = ()) -> str:

@@ -7,7 +7,7 @@ House: policy. pydantic lives here and in report. May import lower floors.
 Touch: schema/policy.schema.json and docs/policy.md are generated (`make docs`).
 """
 
-from onnxsim_ci.policy.discovery import FILE_NAMES, Tree, WorkTree, repository_root, work_tree
+from onnxsim_ci.policy.discovery import FILE_NAMES, work_tree
 from onnxsim_ci.policy.document import Override, Policy
 from onnxsim_ci.policy.judgements import Budget, Gate, ReportOptions
 from onnxsim_ci.policy.later import Measure, Mlflow, Quantize, Target
@@ -37,16 +37,13 @@ __all__ = [
     "Shapes",
     "Simplify",
     "Target",
-    "Tree",
     "Verify",
-    "WorkTree",
     "choose_preset",
     "flag_settings",
     "format_bytes",
     "from_settings",
     "matches",
     "parse_bytes",
-    "repository_root",
     "resolve",
     "rule_families",
     "rule_ids",

@@ -18,7 +18,7 @@ from onnxsim_ci.policy.sections import Limits, Shapes, Simplify, Verify
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from onnxsim_ci.policy.discovery import Tree
+    from onnxsim_ci.vcs import Tree
 
 Preset = Literal["auto", "static", "dynamic", "large", "edge", "none"]
 

@@ -13,10 +13,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from onnxsim_ci.errors import BadPolicy
-from onnxsim_ci.policy.discovery import Tree
 from onnxsim_ci.policy.document import Policy
 from onnxsim_ci.policy.mistakes import describe
 from onnxsim_ci.policy.positions import Path, positions
+from onnxsim_ci.vcs import Tree
 
 MAX_DEPTH = 8
 _PYPROJECT_TABLE: Path = ("tool", "onnxsim-ci")

@@ -1,19 +1,19 @@
 """Overrides that match no file: warnings of `policy check`.
 
-House: policy. May import policy.discovery, layers, loading.
+House: policy. May import policy.layers, loading; vcs.
 Touch: tests/policy/test_unused.py.
 """
 
-from onnxsim_ci.policy.discovery import WorkTree
 from onnxsim_ci.policy.layers import Resolved, matches
 from onnxsim_ci.policy.loading import read_policy
+from onnxsim_ci.vcs import WorkTree
 
 
 def unused_overrides(resolved: Resolved) -> list[str]:
     """One sentence for each override of the last policy file that matches no file below its folder."""
     if resolved.folder is None:
         return []
-    tree = WorkTree(resolved.folder, is_repository=True)
+    tree = WorkTree(resolved.folder)
     file = read_policy(tree, resolved.files[-1].rpartition("/")[2])
     if file is None:
         return []
