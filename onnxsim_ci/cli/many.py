@@ -13,7 +13,6 @@ from typing import Literal
 
 from onnxsim_ci.cli.options import Choice, Output
 from onnxsim_ci.cli.sources import Source
-from onnxsim_ci.cli.trouble import print_fault_text
 from onnxsim_ci.errors import BadPolicy, ExitCode, LfsPointer, worst
 from onnxsim_ci.fleet import Done, Task, run_all
 from onnxsim_ci.policy import Resolved
@@ -27,6 +26,7 @@ from onnxsim_ci.report import (
     render_json,
     skipped_entry,
 )
+from onnxsim_ci.report.trouble import print_fault_text
 
 Command = Literal["simplify", "check"]
 

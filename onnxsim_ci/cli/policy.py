@@ -45,18 +45,20 @@ def check(
 ) -> None:
     """Report every mistake of the policy files; exit 2 if there is any."""
     from onnxsim_ci.policy import resolve
+    from onnxsim_ci.policy.checking import check_policy_file
     from onnxsim_ci.policy.unused import unused_overrides
 
     problems: dict[str, None] = {}
     for path in paths or [Path()]:
-        is_policy = path.suffix == ".toml"
-        model = path.parent / "model.onnx" if is_policy else path / "model.onnx" if path.is_dir() else path
         try:
-            resolved = resolve(model, file=path if is_policy else None)
+            if path.suffix == ".toml":
+                warnings = check_policy_file(path)
+            else:
+                warnings = unused_overrides(resolve(path / "model.onnx" if path.is_dir() else path))
         except BadPolicy as mistake:
             problems.update(dict.fromkeys(str(mistake).splitlines()))
             continue
-        for warning in unused_overrides(resolved):
+        for warning in warnings:
             sys.stderr.write(f"warning: {warning}\n")
     if problems:
         raise BadPolicy(f"{len(problems)} mistakes", problems=tuple(problems))

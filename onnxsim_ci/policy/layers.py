@@ -45,7 +45,9 @@ class Resolved:
     def selects(self, path: str) -> bool:
         """Whether `include` and `exclude` make the file at `path` in the tree one of the models."""
         policy, globs = self.policy, self.globs
-        return matches(policy.include, globs.get("include", ""), path) and not matches(
+        is_default = policy.include == Policy.model_fields["include"].default
+        named = path.lower() if is_default else path  # MODEL.ONNX is one, until somebody says otherwise
+        return matches(policy.include, globs.get("include", ""), named) and not matches(
             policy.exclude, globs.get("exclude", ""), path
         )
 

@@ -8,6 +8,7 @@ import posixpath
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -63,8 +64,12 @@ def read_policy(tree: Tree, path: str) -> PolicyFile | None:
         BadPolicy: The text is no TOML.
     """
     raw = tree.read(path)
-    if raw is None:
-        return None
+    return None if raw is None else _checked(path, raw)
+
+
+@lru_cache(maxsize=64)
+def _checked(path: str, raw: bytes) -> PolicyFile | None:
+    """The policy in these bytes; kept, since each model of a repository asks for the same files."""
     text, data = _parse(path, raw)
     prefix: Path = ()
     tables: Any = data

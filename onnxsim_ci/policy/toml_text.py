@@ -6,7 +6,7 @@ Touch: tests/policy/test_toml_text.py reads the text back.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onnxsim_ci.policy.document import Policy
@@ -65,6 +65,26 @@ def toml_value(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(toml_value(item) for item in value) + "]"
     return json.dumps(value, ensure_ascii=False)
+
+
+def refusal_override(
+    pattern: str, refused: Sequence[str], *, prefix: str = "", skipped: Sequence[str] = ()
+) -> str:
+    """An `[[overrides]]` table that leaves refused rules out for the models of `pattern`.
+
+    Args:
+        pattern: Relative to the policy file.
+        refused: Rule ids; `rounding` where only bit-identical rewrites passed.
+        prefix: `tool.onnxsim-ci.` inside pyproject.toml, else empty.
+        skipped: Rules that the policy skips already; the new list replaces theirs.
+    """
+    rules = [rule for rule in refused if rule != "rounding"]
+    lines = [f"[[{prefix}overrides]]", f"files = [{toml_value(pattern)}]"]
+    if rules:
+        lines.append(f"simplify.skip = {toml_value(list(dict.fromkeys([*skipped, *rules])))}")
+    if len(rules) < len(refused):
+        lines.append("simplify.rounding = false")
+    return "\n".join(lines) + "\n"
 
 
 def commented_start(

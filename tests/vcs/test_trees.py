@@ -100,7 +100,7 @@ def test_the_policy_of_each_path_is_found_in_a_revision(filled: Path, run_git: A
     assert (top.policy.verify.seed, top.policy.verify.samples) == (1, 6)
     assert (deep.policy.verify.seed, deep.policy.verify.samples) == (1, 2)
     assert named.policy.verify.samples == 2
-    assert deep.origin("verify", "samples") == "deep/onnxsim-ci.toml:2:1"
+    assert deep.origin("verify", "samples") == "deep/onnxsim-ci.toml:2:8"
 
 
 def test_a_reading_tree_tells_what_was_asked_for(filled: Path) -> None:
