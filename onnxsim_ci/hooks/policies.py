@@ -1,6 +1,6 @@
 """The policy hook: every mistake of the policy files that were handed over.
 
-House: hooks. May import policy, vcs.
+House: hooks. May import policy.
 Touch: cli/policy.py does the same for people.
 """
 
@@ -10,23 +10,14 @@ from pathlib import Path
 from onnxsim_ci.errors import BadPolicy, ExitCode
 from onnxsim_ci.hooks.said import say, shown
 from onnxsim_ci.policy.checking import check_policy_file
-from onnxsim_ci.vcs import repository_root
 
 
 def check_policies(names: Sequence[str]) -> ExitCode:
     """Say each mistake and each warning once; BAD_INPUT if there is a mistake."""
-    here = Path.cwd().resolve()
-    root = repository_root(here) or here
-    lines: dict[str, None] = {}
-    code = ExitCode.FINE
-    for name in names:
-        try:
-            warnings = check_policy_file(Path(name), root)
-        except BadPolicy as mistake:
-            lines.update((f"error[{mistake.code}]: {line}", None) for line in str(mistake).splitlines())
-            code = ExitCode.BAD_INPUT
-            continue
-        lines.update((f"warning: {line}", None) for line in warnings)
-    for line in lines:
-        say(shown(line))
-    return code
+    found = [check_policy_file(Path(name)) for name in names]
+    problems = dict.fromkeys(problem for findings in found for problem in findings.problems)
+    for problem in problems:
+        say(shown(f"error[{BadPolicy.code}]: {problem}"))
+    for warning in dict.fromkeys(warning for findings in found for warning in findings.warnings):
+        say(shown(f"warning: {warning}"))
+    return ExitCode.BAD_INPUT if problems else ExitCode.FINE

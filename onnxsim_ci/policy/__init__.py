@@ -11,7 +11,14 @@ from onnxsim_ci.policy.discovery import FILE_NAMES, work_tree
 from onnxsim_ci.policy.document import Override, Policy
 from onnxsim_ci.policy.judgements import Budget, Gate, ReportOptions
 from onnxsim_ci.policy.later import Measure, Mlflow, Quantize, Target
-from onnxsim_ci.policy.layers import Resolved, from_settings, matches, resolve
+from onnxsim_ci.policy.layers import (
+    Resolved,
+    environment_problems,
+    from_settings,
+    matches,
+    policy_file_of,
+    resolve,
+)
 from onnxsim_ci.policy.onnxsim import OnnxsimChoice
 from onnxsim_ci.policy.presets import choose_preset
 from onnxsim_ci.policy.quantities import Allowance, format_bytes, parse_bytes
@@ -39,11 +46,13 @@ __all__ = [
     "Target",
     "Verify",
     "choose_preset",
+    "environment_problems",
     "flag_settings",
     "format_bytes",
     "from_settings",
     "matches",
     "parse_bytes",
+    "policy_file_of",
     "resolve",
     "rule_families",
     "rule_ids",

@@ -105,16 +105,6 @@ class Policy(Section):
         check_required_version(value)
         return value
 
-    @field_validator("overrides")
-    @classmethod
-    def _distinct_files(cls, overrides: tuple[Override, ...]) -> tuple[Override, ...]:
-        seen: set[frozenset[str]] = set()
-        for override in overrides:
-            if frozenset(override.files) in seen:
-                raise ValueError(f"two overrides have the same files {list(override.files)}; merge them")
-            seen.add(frozenset(override.files))
-        return overrides
-
     @classmethod
     def discover(cls, path: "str | Path", tree: "Tree | None" = None) -> "Policy":
         """The effective policy of the model at `path`: found upwards, overrides and environment applied.

@@ -93,6 +93,23 @@ def resolve(
     return replace(resolved, folder=root / chain[-1].folder) if chain and root is not None else resolved
 
 
+def policy_file_of(path: Path) -> Path | None:
+    """The file that holds the policy of the model or folder at `path`; None if there is none.
+
+    Raises:
+        BadPolicy: A file on the way is no TOML.
+    """
+    tree, model = work_tree(path / "model.onnx" if path.is_dir() else path)
+    found = (candidate for candidate in candidates(model) if read_policy(tree, candidate) is not None)
+    nearest = next(found, None)
+    return None if nearest is None else tree.root / nearest
+
+
+def environment_problems(environ: Mapping[str, str]) -> list[str]:
+    """What is wrong with our environment variables, one sentence each."""
+    return [problem for setting in environment_settings(environ) for problem in setting.problems()]
+
+
 def from_settings(settings: Sequence[Setting]) -> Policy:
     """The defaults with `settings` over them; no file and no environment is read.
 

@@ -14,6 +14,9 @@ from onnxsim_ci.policy.layers import Resolved
 
 _WIDTH = 44
 
+SCHEMA_PLACE = ".onnxsim-ci/policy.schema.json"
+"""Where `policy init` puts the schema for editors, beside the policy."""
+
 
 def shown(resolved: Resolved, settled: Policy, preset_reason: str = "") -> str:
     """The effective policy as TOML; every value with its origin as a comment.
@@ -97,7 +100,7 @@ def commented_start(
         large_models: Paths of models above 256 MiB.
     """
     lines = [
-        "#:schema urn:onnxsim-ci:policy:1",
+        f"#:schema ./{SCHEMA_PLACE}",
         "version = 1",
         'preset = "auto"      # static, dynamic or large, chosen for each model',
         'include = ["**/*.onnx"]',
