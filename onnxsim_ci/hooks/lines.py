@@ -43,7 +43,9 @@ def said(name: str, entry: ModelReport, *, was_written: bool, is_check: bool) ->
     """
     code, head = exit_code(entry, command="check"), shown(name)
     if entry.failure is not None:
-        return Said(kind="failed", code=code, line=f"{head}: {_failure(name, entry.failure.message)}")
+        return Said(
+            kind="failed", code=code, line=f"{head}: {shown(entry.failure.message.removeprefix(f'{name}: '))}"
+        )
     if entry.outcome in ("unproven", "differs"):
         # under verify.on_mismatch = "fail" a difference is a finding, under quarantine nothing is left to do
         line = f"{head}: left alone, {shown(wording.proof(entry.verdict))}"
@@ -57,7 +59,8 @@ def said(name: str, entry: ModelReport, *, was_written: bool, is_check: bool) ->
             return Said(kind="clean", code=code, line="")
         return Said(kind="would change", code=code, line=f"{head}: would become {_change(entry)}")
     if broken:
-        return Said(kind="refused", code=ExitCode.CHANGES, line=f"{head}: not written, {broken}")
+        left = "not written, " if entry.outcome == "over budget" else ""
+        return Said(kind="refused", code=ExitCode.CHANGES, line=f"{head}: {left}{broken}")
     return Said(kind="clean", code=ExitCode.FINE, line="")
 
 
@@ -97,7 +100,3 @@ def _gate(entry: ModelReport) -> list[str]:
             where = f" ({judgement.origin})" if judgement.origin not in ("default", "policy") else ""
             found.append(f"budget.{judgement.key} is {judgement.value}, allowed is {judgement.limit}{where}")
     return found
-
-
-def _failure(name: str, message: str) -> str:
-    return shown(message.removeprefix(f"{name}: "))

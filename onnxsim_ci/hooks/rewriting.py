@@ -164,7 +164,7 @@ class Run:
     def _finish(self, item: _Chosen, entry: ModelReport) -> None:
         """Say, count and remember one model."""
         path = item.place.path
-        entry = entry.model_copy(update={"path": path})
+        entry = _named(entry, item.place)
         entry = judge(entry, item.resolved.policy, item.resolved.origin, command="check")
         after = Files(self._root, trusts_stat=False).note(path)
         is_check = self._request.mode == "check"
@@ -213,6 +213,15 @@ def _settings(request: Request) -> list[Setting]:
         return list(flag_settings(request.sets))
     except ValueError as error:
         raise BadInput(f"--set: {error}") from None
+
+
+def _named(entry: ModelReport, place: Place) -> ModelReport:
+    """The entry with the path as people know it, in its sentence too."""
+    failure = entry.failure
+    if failure is not None:
+        message = failure.message.replace(str(place.file), place.path)
+        failure = failure.model_copy(update={"message": message})
+    return entry.model_copy(update={"path": place.path, "failure": failure})
 
 
 def _joined(folder: str, name: str) -> str:

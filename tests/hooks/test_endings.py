@@ -102,7 +102,7 @@ def test_kill_9_at_random_moments_leaves_old_or_new_and_nothing_stray(mixed: Pat
 
 
 def test_kill_9_leaves_old_or_new_and_nothing_stray(mixed: Path, tmp_path: Path) -> None:
-    killed_at(mixed, tmp_path, moments=4)
+    killed_at(mixed, tmp_path, moments=3)
 
 
 def killed_at(mixed: Path, tmp_path: Path, moments: int) -> None:
