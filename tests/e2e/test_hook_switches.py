@@ -19,7 +19,8 @@ pytestmark = pytest.mark.slow
 def test_a_check_fails_without_its_feature(check: str, tmp_path: Path) -> None:
     if check.startswith("lfs") and shutil.which("git-lfs") is None:
         pytest.skip("git-lfs is not installed (Debian's package git-lfs)")
-    test = f"{HERE / 'test_hook.py'}::test_{check}[prek]"
+    manager = SWITCHES[check].get("manager", "prek")
+    test = f"{HERE / 'test_hook.py'}::test_{check}[{manager}]"
     command = [
         sys.executable,
         "-m",
