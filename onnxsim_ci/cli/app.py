@@ -21,6 +21,7 @@ COMMANDS = {
     "simplify": "onnxsim_ci.cli.simplify:simplify",
     "check": "onnxsim_ci.cli.check:check",
     "verify": "onnxsim_ci.cli.verify:verify",
+    "diff": "onnxsim_ci.cli.diff:diff",
     "inspect": "onnxsim_ci.cli.inspect:inspect",
     "explain": "onnxsim_ci.cli.explain:explain",
     "rules": "onnxsim_ci.cli.rules:rules",

@@ -33,6 +33,7 @@ class Resolved:
         origins: `file:line:col`, `environment NAME` or `flag --NAME` by path of keys; absent for defaults.
         files: Policy files that were read, furthest first.
         folder: Folder of the last of them on this machine; None if there is none.
+        root: Root of the tree that they were found in, on this machine; None if there is none.
         globs: Folder in the tree that `include` and `exclude` are relative to, each; empty for the root.
     """
 
@@ -40,6 +41,7 @@ class Resolved:
     origins: Mapping[Keys, str]
     files: tuple[str, ...]
     folder: Path | None = None
+    root: Path | None = None
     globs: Mapping[str, str] = field(default_factory=dict)
 
     def selects(self, path: str) -> bool:
@@ -90,7 +92,9 @@ def resolve(
     if problems:
         raise BadPolicy(f"{len(problems)} mistakes in the policy", problems=tuple(problems))
     resolved = _effective(chain, model, outside)
-    return replace(resolved, folder=root / chain[-1].folder) if chain and root is not None else resolved
+    if not chain or root is None:
+        return resolved
+    return replace(resolved, folder=root / chain[-1].folder, root=root)
 
 
 def policy_file_of(path: Path) -> Path | None:

@@ -227,6 +227,10 @@ class ModelReport(Record):
     """Gates."""
     warnings: tuple[str, ...] = ()
     """Sentences for the user."""
+    latency: None = None
+    """Times of source and result; None while nothing measures them."""
+    latency_reason: str = "not measured"
+    """Why there is no latency."""
     seconds: Mapping[str, float] = Field(default={})
     """Seconds by phase: load, analyse, rewrite, save, prove."""
     failure: Failure | None = None
