@@ -1,4 +1,4 @@
-# The words to know: setup demo test test-all check fixtures docs bench replay new-rule.
+# The words to know: setup demo test test-all check fixtures docs bench replay new-rule e2e-hook.
 # PYTHON is used only to make the virtual environment; VENV may point to one that exists.
 
 PYTHON ?= python3
@@ -8,9 +8,9 @@ PY := $(BIN)/python
 WORKERS ?= 2
 DEMO_PACKAGE ?= silero-vad
 READY := $(VENV)/.ready-dev
-QUICK := $(wildcard tests/policy tests/report tests/cli tests/model tests/rewrite tests/rules tests/test_*.py)
+QUICK := $(wildcard tests/vcs tests/hooks tests/policy tests/report tests/cli tests/model tests/rewrite tests/rules tests/test_*.py)
 
-.PHONY: help setup demo test test-all check quick fixtures docs bench replay new-rule lock size
+.PHONY: help setup demo test test-all check quick fixtures docs bench replay new-rule lock size e2e-hook
 
 help:
 	@echo "make demo                      simplify and prove one real public model, from nothing"
@@ -22,6 +22,7 @@ help:
 	@echo "make docs                      write the generated pages and schemas"
 	@echo "make bench                     the scoreboard of benchmarks/"
 	@echo "make replay BASE=main          compare two versions on the demo models: bytes and rewrite counts"
+	@echo "make e2e-hook                  the hook under real pre-commit and prek, with git-lfs: minutes"
 	@echo "make new-rule id=fuse-x family=conv"
 
 $(PY):
@@ -68,6 +69,9 @@ replay: $(READY)
 
 new-rule: $(READY)
 	$(PY) tools/new_rule.py --id "$(id)" --family "$(family)"
+
+e2e-hook:
+	VENV=$(VENV) integrations/pre-commit/e2e.sh
 
 size: $(READY)
 	$(PY) tools/size.py

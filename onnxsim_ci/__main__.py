@@ -1,6 +1,6 @@
 """Console entry `onnxsim-ci`: `hook` goes to its own fast path, everything else to the command line.
 
-House: above all floors; imports one door when called.
+House: above all floors; imports one door when called, `hook` without Typer.
 Touch: pyproject.toml names `main` as console script.
 """
 
@@ -10,8 +10,9 @@ import sys
 def main() -> None:
     """Run the command in `sys.argv` and exit with its code."""
     if sys.argv[1:2] == ["hook"]:
-        sys.stderr.write("error[not-available]: `hook` is not available in this version; use `check`\n")
-        sys.exit(2)
+        from onnxsim_ci.hooks.door import run as run_hook
+
+        sys.exit(run_hook(sys.argv[2:]))
     from onnxsim_ci.cli import run
 
     sys.exit(run(sys.argv[1:]))

@@ -5,6 +5,7 @@
     │   ├── UnsupportedModel    unsupported-model 2
     │   ├── LfsPointer          lfs-pointer       2
     │   ├── ExternalDataError   external-data     2
+    │   ├── GitFailed           git-failed        2
     │   └── LimitExceeded       limit-exceeded    2
     ├── BadPolicy               bad-policy        2
     ├── NotAvailable            not-available     2
@@ -113,6 +114,12 @@ class LimitExceeded(BadInput):
     """The model declares more bytes, nodes or nesting than the policy's `[limits]` allow."""
 
     code = "limit-exceeded"
+
+
+class GitFailed(BadInput):
+    """Git is missing, refused, or does not have what was asked for."""
+
+    code = "git-failed"
 
 
 class BadPolicy(OnnxsimCiError):

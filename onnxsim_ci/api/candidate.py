@@ -25,6 +25,7 @@ from onnxsim_ci.model import (
     image_of,
     interface_difference,
     interface_of,
+    named_data_files,
     ordered,
     release,
     serialized_bytes,
@@ -49,12 +50,14 @@ class Source:
         is_ordered: The policy changed the interface, so even an unchanged graph is a new model.
         statistics: Figures of the model as it was read.
         interface: Interface that every candidate must have.
+        data_files: External data files that the model names as it was read.
     """
 
     def __init__(self, loaded: LoadedModel, policy: Policy, graph: Graph | None = None) -> None:
         self.loaded = loaded
         self.policy = policy
         self.statistics = statistics_of(loaded.proto, loaded.size)
+        self.data_files = named_data_files(loaded.proto)
         in_place = self._changes_in_place
         first = self._ordered(loaded.proto)
         self.is_ordered = first is not loaded.proto or in_place

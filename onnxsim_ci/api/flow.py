@@ -23,11 +23,21 @@ from onnxsim_ci.api.validation import refuse_broken, refuse_if_not_runnable, ref
 from onnxsim_ci.cache import Known, ResultsCache, default_cache
 from onnxsim_ci.equivalence import Verdict
 from onnxsim_ci.errors import BadInput
-from onnxsim_ci.model import Graph, LoadedModel, build_graph, load, save_beside
+from onnxsim_ci.model import (
+    Graph,
+    LoadedModel,
+    build_graph,
+    load,
+    named_data_files,
+    note_outdated,
+    remove_outdated,
+    save_beside,
+)
 from onnxsim_ci.rewrite import Journal, Plan, ValueInfos, resting_collector
 from onnxsim_ci.runtime import warm_up
 
 if TYPE_CHECKING:
+    from onnxsim_ci.api.reporting import Written
     from onnxsim_ci.policy import Policy
     from onnxsim_ci.report import Report
 
@@ -159,7 +169,7 @@ def _conclude(  # noqa: PLR0913, PLR0917 - the end of a run needs all that it ga
     written = None
     if output is not None and decision.may_write:
         written = _write(proven.candidate, Path(output))
-        _remember(store, written, proven, known)
+        _remember(store, written.path, proven, known)
     clock.lap("save")
     run = Run(
         path=name_of(model),
@@ -175,7 +185,7 @@ def _conclude(  # noqa: PLR0913, PLR0917 - the end of a run needs all that it ga
         verdict=proven.verdict,
         report=describe(run),
         journal=proven.candidate.outcome.journal,
-        written=written,
+        written=None if written is None else written.path,
         _candidate=proven.candidate,
         _is_kept=decision.is_kept,
     )
@@ -215,12 +225,15 @@ def _prove(first: Candidate, policy: Policy, repro: Path | None) -> Proven:
     return prove(source, first, settings, quarantines=policy.verify.on_mismatch == "quarantine", repro=repro)
 
 
-def _write(candidate: Candidate, target: Path) -> Path:
+def _write(candidate: Candidate, target: Path) -> Written:
     """Write the result atomically; an unchanged model is its own bytes."""
+    from onnxsim_ci.api.reporting import Written
+
     loaded = candidate.source.loaded
+    old = candidate.source.data_files
     same_file = loaded.path is not None and target.exists() and os.path.samefile(loaded.path, target)
     if not candidate.changed and same_file:
-        return target
+        return Written(path=target, data_files=old, removed=remove_outdated(target))
     saved = save_beside(
         candidate.proto,
         loaded.weights,
@@ -228,8 +241,14 @@ def _write(candidate: Candidate, target: Path) -> Path:
         target,
         untouched=None if candidate.changed else loaded.buffer,
     )
+    new = tuple(final.name for _, final in saved.data)
+    added = tuple(name for name in new if not (target.parent / name).exists())
+    now = new or named_data_files(candidate.proto)
+    if same_file:
+        note_outdated(target, (name for name in old if name not in now))
     saved.commit()
-    return target
+    removed = remove_outdated(target) if same_file else ()
+    return Written(path=target, data_files=now, added=added, removed=removed)
 
 
 def _remember(store: ResultsCache, written: Path, proven: Proven, known: tuple[tuple[str, str], ...]) -> None:

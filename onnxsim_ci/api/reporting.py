@@ -68,13 +68,30 @@ def outcome_of(proven: Proven, policy: Policy) -> Decision:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A model that is in its place.
+
+    Attributes:
+        path: The model.
+        data_files: External data files that it names.
+        added: Files that are new beside it.
+        removed: Files beside it that it no longer needs, removed.
+    """
+
+    path: Path
+    data_files: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """Everything that a report tells about one model.
 
     Attributes:
         path: The model as the caller named it; `-` for bytes and messages.
         known: Refusals of earlier runs that were kept to.
-        written: Where the result is; None if nothing was written.
+        written: Where the result is, and what lies beside it; None if nothing was written.
         seconds: By phase.
     """
 
@@ -84,7 +101,7 @@ class Run:
     known: tuple[tuple[str, str], ...]
     decision: Decision
     policy: Policy
-    written: Path | None
+    written: Written | None
     seconds: dict[str, float]
 
 
@@ -96,7 +113,10 @@ def describe(run: Run) -> Report:
     entry = ModelReport(
         path=run.path,
         outcome=run.decision.outcome,
-        written=None if run.written is None else str(run.written),
+        written=None if run.written is None else str(run.written.path),
+        data_files=run.source.data_files if run.written is None else run.written.data_files,
+        added_files=() if run.written is None else run.written.added,
+        removed_files=() if run.written is None else run.written.removed,
         source=figures(run.source.statistics),
         result=figures(candidate.statistics),
         verdict=verdict_report(run.proven.verdict),

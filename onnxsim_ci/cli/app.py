@@ -14,18 +14,20 @@ import typer
 
 from onnxsim_ci import __version__
 from onnxsim_ci.cli.compat import spelled_out
-from onnxsim_ci.cli.trouble import print_error, print_fault
 from onnxsim_ci.errors import ExitCode, OnnxsimCiError
+from onnxsim_ci.report.trouble import print_error, print_fault
 
 COMMANDS = {
     "simplify": "onnxsim_ci.cli.simplify:simplify",
     "check": "onnxsim_ci.cli.check:check",
     "verify": "onnxsim_ci.cli.verify:verify",
+    "diff": "onnxsim_ci.cli.diff:diff",
     "inspect": "onnxsim_ci.cli.inspect:inspect",
     "explain": "onnxsim_ci.cli.explain:explain",
     "rules": "onnxsim_ci.cli.rules:rules",
     "rule": "onnxsim_ci.cli.rule:rule",
     "text": "onnxsim_ci.cli.text:text",
+    "hook": "onnxsim_ci.cli.hook:hook",
     "policy": "onnxsim_ci.cli.policy:app",
     "cache": "onnxsim_ci.cli.cache:app",
 }

@@ -5,20 +5,26 @@ Touch: docs/cli.md (`make docs`).
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from onnxsim_ci.cli import options
-from onnxsim_ci.errors import BadInput, NotAvailable
+from onnxsim_ci.errors import BadInput
+
+if TYPE_CHECKING:
+    from onnxsim_ci.cli.sources import Resolve, Source
+    from onnxsim_ci.policy import Setting
 
 
 def check(
     sources: Annotated[
         list[str] | None, typer.Argument(metavar="SRC...", help="Models or folders.", show_default=False)
     ] = None,
-    all_: Annotated[bool, typer.Option("--all", help="All models of the repository, by the policy.")] = False,
-    since: Annotated[str | None, typer.Option("--since", help="Only rules up to this version.")] = None,
+    all_: Annotated[bool, typer.Option("--all", help="All models that git tracks, by the policy.")] = False,
+    since: Annotated[
+        str | None, typer.Option("--since", help="Only rules that are newer than this version.")
+    ] = None,
     require_content: Annotated[
         bool, typer.Option("--require-content", help="A git-LFS pointer is an error.")
     ] = False,
@@ -36,37 +42,42 @@ def check(
 ) -> None:
     """Fail if a model would be simplified, or is over its budget; write nothing."""
     from onnxsim_ci.cli.many import Job, print_report, run_models
-    from onnxsim_ci.cli.sources import find_sources
 
-    if since is not None:
-        raise NotAvailable("--since is not available in this version")
     options.use_cache(is_off=no_cache)
     job = Job(
         command="check",
-        choice=options.choice(policy, set_),
-        output=options.Output(is_json=json, is_quiet=quiet, is_verbose=verbose, color=color),
+        choice=options.choice(policy, set_, _since(since)),
+        output=options.Output(is_json=json, is_quiet=quiet, is_verbose=verbose, is_grouped=True, color=color),
         jobs=jobs,
         requires_content=require_content,
         save_repro=save_repro,
     )
-    found = find_sources(_names(sources or [], is_all=all_), job.choice.resolve)
+    found = _found(sources or [], job.choice.resolve, is_all=all_)
     finished = run_models(job, found, [None] * len(found))
     print_report(finished.report, job.output)
     raise typer.Exit(int(finished.code))
 
 
-def _names(sources: list[str], *, is_all: bool) -> list[str]:
-    from onnxsim_ci.policy import repository_root
+def _found(sources: list[str], resolve: "Resolve", *, is_all: bool) -> "list[Source]":
+    from onnxsim_ci.cli.sources import find_sources
+    from onnxsim_ci.cli.tracked import find_tracked
 
     if is_all and sources:
         raise BadInput("--all and SRC exclude each other")
-    if is_all:
-        root = repository_root(Path.cwd())
-        if root is None:
-            raise BadInput(
-                "--all needs a git repository around the current folder", hint="name a folder instead"
-            )
-        return [str(root.relative_to(Path.cwd())) if root == Path.cwd() else str(root)]
-    if not sources:
+    if not is_all and not sources:
         raise BadInput("no model was named", hint="name files or folders, or pass --all")
-    return sources
+    return find_tracked(resolve) if is_all else find_sources(sources, resolve)
+
+
+def _since(version: str | None) -> "tuple[Setting, ...]":
+    """Settings that leave out every rule which `version` had already."""
+    from onnxsim_ci.policy import Setting
+    from onnxsim_ci.policy.rule_history import rules_of
+
+    if version is None:
+        return ()
+    try:
+        old = rules_of(version)
+    except ValueError as error:
+        raise BadInput(f"--since: {error}") from None
+    return (Setting(path=("simplify", "skip"), value=old, origin="flag --since", adds=True),)

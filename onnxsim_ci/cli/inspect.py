@@ -37,7 +37,7 @@ def inspect(
         "path": model,
         "sha256": loaded.sha256,
         "producer": f"{loaded.proto.producer_name} {loaded.proto.producer_version}".strip(),
-        **_interface(loaded.proto),
+        **interface_facts(loaded.proto),
         "figures": found.model_dump(mode="json"),
         "redundancy": _redundancy(loaded.proto, found.operators),
     }
@@ -49,7 +49,8 @@ def inspect(
         _print(facts, options.Output(color=color))
 
 
-def _interface(proto: "ModelProto") -> dict[str, Any]:
+def interface_facts(proto: "ModelProto") -> dict[str, Any]:
+    """Inputs and outputs with types and shapes, overridable initializers, free dimensions, functions."""
     weights = {tensor.name for tensor in proto.graph.initializer}
     inputs = [_value(value) for value in proto.graph.input if value.name not in weights]
     return {

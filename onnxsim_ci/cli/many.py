@@ -13,8 +13,7 @@ from typing import Literal
 
 from onnxsim_ci.cli.options import Choice, Output
 from onnxsim_ci.cli.sources import Source
-from onnxsim_ci.cli.trouble import print_fault_text
-from onnxsim_ci.errors import BadPolicy, ExitCode, LfsPointer, worst
+from onnxsim_ci.errors import BadInput, BadPolicy, ExitCode, LfsPointer, worst
 from onnxsim_ci.fleet import Done, Task, run_all
 from onnxsim_ci.policy import Resolved
 from onnxsim_ci.report import (
@@ -27,6 +26,8 @@ from onnxsim_ci.report import (
     render_json,
     skipped_entry,
 )
+from onnxsim_ci.report.trouble import print_fault_text
+from onnxsim_ci.vcs import DamagedPointer
 
 Command = Literal["simplify", "check"]
 
@@ -71,7 +72,7 @@ def run_models(job: Job, sources: Sequence[Source], outputs: Sequence[Path | Non
     entries: dict[int, ModelReport] = {}
     tasks: dict[int, Task] = {}
     for index, source in enumerate(sources):
-        if source.is_pointer:
+        if source.pointer is not None:
             entries[index] = _pointer(source, requires_content=job.requires_content)
         else:
             tasks[index] = Task(
@@ -87,10 +88,10 @@ def run_models(job: Job, sources: Sequence[Source], outputs: Sequence[Path | Non
         found = resolved[index]
         entries[index] = judge(entry, found.policy, found.origin, command=job.command)
     ordered = [entries[index] for index in range(len(sources))]
-    first = resolved[0].policy
-    is_one = all(found.policy == first for found in resolved)
+    policies = [found.policy for found in resolved]
+    is_one = bool(policies) and all(policy == policies[0] for policy in policies)
     return Finished(
-        report=build_report(ordered, policy=first if is_one else None),
+        report=build_report(ordered, policy=policies[0] if is_one else None),
         resolved=tuple(resolved),
         code=worst(exit_code(entry, command=job.command) for entry in ordered),
     )
@@ -104,9 +105,11 @@ def print_report(report: Report, output: Output, *, is_stderr: bool = False) -> 
     elif len(report.models) == 1 and report.models[0].failure is not None:
         _print_failures(report)
     elif not output.is_quiet:
+        from onnxsim_ci.report.grouped import render_groups
         from onnxsim_ci.report.text import render_text
 
-        render_text(report, output.console(is_stderr=is_stderr), is_verbose=output.is_verbose)
+        render = render_groups if output.is_grouped and len(report.models) != 1 else render_text
+        render(report, output.console(is_stderr=is_stderr), is_verbose=output.is_verbose)
     else:
         _print_failures(report)
     for entry in report.models:
@@ -134,6 +137,9 @@ def _policies(job: Job, sources: Sequence[Source]) -> list[Resolved]:
 
 
 def _pointer(source: Source, *, requires_content: bool) -> ModelReport:
+    if isinstance(source.pointer, DamagedPointer):
+        reason = f"is a damaged git-LFS pointer: {source.pointer.reason}"
+        return failed_entry(source.path, BadInput(reason, where=source.path))
     if requires_content:
         error = LfsPointer(
             "is a git-LFS pointer", where=source.path, hint="`git lfs pull` fetches the content"

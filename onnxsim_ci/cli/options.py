@@ -65,11 +65,12 @@ ColorChoice = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """How a command prints: the report on stdout, everything else on stderr."""
+    """How a command prints: the report on stdout, everything else on stderr; grouped: by what came of it."""
 
     is_json: bool = False
     is_quiet: bool = False
     is_verbose: bool = False
+    is_grouped: bool = False
     color: Color = Color.AUTO
 
     def console(self, *, is_stderr: bool = False) -> "Console":

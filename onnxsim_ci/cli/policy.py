@@ -4,6 +4,7 @@ House: cli. May import policy, model (for presets).
 Touch: docs/cli.md (`make docs`).
 """
 
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -44,22 +45,17 @@ def check(
     ] = None,
 ) -> None:
     """Report every mistake of the policy files; exit 2 if there is any."""
-    from onnxsim_ci.policy import resolve
-    from onnxsim_ci.policy.unused import unused_overrides
+    from onnxsim_ci.policy import environment_problems, policy_file_of
+    from onnxsim_ci.policy.checking import check_policy_file
 
-    problems: dict[str, None] = {}
-    for path in paths or [Path()]:
-        is_policy = path.suffix == ".toml"
-        model = path.parent / "model.onnx" if is_policy else path / "model.onnx" if path.is_dir() else path
-        try:
-            resolved = resolve(model, file=path if is_policy else None)
-        except BadPolicy as mistake:
-            problems.update(dict.fromkeys(str(mistake).splitlines()))
-            continue
-        for warning in unused_overrides(resolved):
-            sys.stderr.write(f"warning: {warning}\n")
+    files = [path if path.suffix == ".toml" else policy_file_of(path) for path in paths or [Path()]]
+    found = [check_policy_file(file) for file in files if file is not None]
+    for warning in dict.fromkeys(warning for findings in found for warning in findings.warnings):
+        sys.stderr.write(f"warning: {warning}\n")
+    told = [problem for findings in found for problem in findings.problems]
+    problems = tuple(dict.fromkeys([*told, *environment_problems(os.environ)]))
     if problems:
-        raise BadPolicy(f"{len(problems)} mistakes", problems=tuple(problems))
+        raise BadPolicy(f"{len(problems)} mistakes", problems=problems)
 
 
 @app.command()
@@ -80,7 +76,8 @@ def init(
     from onnxsim_ci.cli.sources import find_sources
     from onnxsim_ci.policy import FILE_NAMES, resolve
     from onnxsim_ci.policy.presets import LARGE_BYTES
-    from onnxsim_ci.policy.toml_text import commented_start
+    from onnxsim_ci.policy.schema import policy_schema_text
+    from onnxsim_ci.policy.toml_text import SCHEMA_PLACE, commented_start
 
     target = folder / FILE_NAMES[0]
     if target.exists():
@@ -99,8 +96,11 @@ def init(
                 large.append(source.relative.as_posix())
         except OnnxsimCiError as error:
             sys.stderr.write(f"warning: {error}\n")
+    place = folder / SCHEMA_PLACE
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(policy_schema_text(), encoding="utf-8")
     target.write_text(commented_start(dynamic, large_models=tuple(large)), encoding="utf-8")
-    sys.stdout.write(f"wrote {target} for {len(sources)} models\n")
+    sys.stdout.write(f"wrote {target} for {len(sources)} models, and {place} for editors\n")
 
 
 def _facts(path: Path) -> tuple[int, bool]:

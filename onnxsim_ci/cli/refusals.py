@@ -9,26 +9,16 @@ import sys
 from pathlib import Path
 
 from onnxsim_ci.cli.many import Finished
-from onnxsim_ci.policy import FILE_NAMES, Resolved, repository_root
+from onnxsim_ci.policy import FILE_NAMES, Resolved
+from onnxsim_ci.policy.toml_text import refusal_override
 from onnxsim_ci.report import ModelReport
+from onnxsim_ci.vcs import repository_root
 
 
 def override_text(pattern: str, entry: ModelReport, *, prefix: str, skipped: tuple[str, ...] = ()) -> str:
-    """An `[[overrides]]` table that leaves the entry's refused rules out.
-
-    Args:
-        pattern: The model's path, relative to the policy file.
-        entry: The model.
-        prefix: `tool.onnxsim-ci.` inside pyproject.toml, else empty.
-        skipped: Rules that the policy skips already; the new list replaces theirs.
-    """
-    rules = [refusal.rule for refusal in entry.refusals if refusal.rule != "rounding"]
-    lines = [f"[[{prefix}overrides]]", f"files = [{json.dumps(pattern)}]"]
-    if rules:
-        lines.append(f"simplify.skip = {json.dumps(list(dict.fromkeys([*skipped, *rules])))}")
-    if len(rules) < len(entry.refusals):
-        lines.append("simplify.rounding = false")
-    return "\n".join(lines) + "\n"
+    """An `[[overrides]]` table that leaves the entry's refused rules out."""
+    rules = [refusal.rule for refusal in entry.refusals]
+    return refusal_override(pattern, rules, prefix=prefix, skipped=skipped)
 
 
 def append_refusals(finished: Finished) -> None:

@@ -1,6 +1,6 @@
 """Which models a command means: files, folders, standard input, and where results go.
 
-House: cli. May import policy and errors.
+House: cli. May import policy, vcs and errors.
 Touch: README.md says how SRC and -o are read.
 """
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onnxsim_ci.errors import BadInput
-from onnxsim_ci.policy import Resolved, matches
+from onnxsim_ci.policy import Resolved
+from onnxsim_ci.vcs import DamagedPointer, Pointer, read_pointer
+from onnxsim_ci.vcs.lfs import MAX_BYTES
 
 Resolve = Callable[[str], Resolved]
 """The effective policy of a model."""
-
-LFS_HEAD = b"version https://git-lfs.github.com/spec/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +24,12 @@ class Source:
     Attributes:
         path: As it is shown, and opened.
         relative: Path below the folder that was named; the file's name for a file.
-        is_pointer: It was found in a folder and is a git-LFS pointer.
+        pointer: What it is instead of a model, if it was found and not named: a git-LFS pointer.
     """
 
     path: str
     relative: Path
-    is_pointer: bool = False
+    pointer: Pointer | DamagedPointer | None = None
 
 
 def find_sources(names: Sequence[str], resolve: Resolve) -> list[Source]:
@@ -64,20 +64,24 @@ def _sources_of(name: str, resolve: Resolve) -> Iterator[Source]:
 
 def _in_folder(folder: Path, resolve: Resolve) -> Iterator[Source]:
     resolved = resolve(str(folder / "model.onnx"))
-    policy, anchor = resolved.policy, resolved.folder or folder.resolve()
+    root = resolved.root or folder.resolve()
     for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder)
         if any(part.startswith(".") for part in relative.parts) or not path.is_file():
             continue
         place = folder.resolve() / relative
-        named = place.relative_to(anchor).as_posix() if place.is_relative_to(anchor) else relative.as_posix()
-        if matches(policy.include, "", named) and not matches(policy.exclude, "", named):
-            yield Source(path=str(path), relative=relative, is_pointer=_is_pointer(path))
+        named = place.relative_to(root) if place.is_relative_to(root) else relative
+        if resolved.selects(named.as_posix()):
+            yield Source(path=str(path), relative=relative, pointer=pointer_of(path))
 
 
-def _is_pointer(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(LFS_HEAD)) == LFS_HEAD
+def pointer_of(path: Path) -> Pointer | DamagedPointer | None:
+    """The git-LFS pointer that stands at `path` instead of a model, whole or damaged."""
+    try:
+        with path.open("rb") as file:
+            return read_pointer(file.read(MAX_BYTES + 1))
+    except OSError:
+        return None  # whoever opens it next says why
 
 
 def destinations(sources: Sequence[Source], output: str | None, *, is_in_place: bool) -> list[Path | None]:

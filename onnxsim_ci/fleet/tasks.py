@@ -72,11 +72,13 @@ def memory_entry(task: Task) -> ModelReport:
 
 
 def sweep(task: Task) -> None:
-    """Remove the temporary files that a dead process left beside the task's output."""
+    """Remove what a dead process left beside the task's output: temporary files, outdated data files."""
     if task.output is not None:
+        from onnxsim_ci.model import remove_outdated
         from onnxsim_ci.model.temporary import remove_stale
 
         remove_stale(task.output)
+        remove_outdated(task.output)
 
 
 def died_entry(task: Task, code: int | None) -> ModelReport:

@@ -9,6 +9,7 @@ Touch: callers import names from this package, not from its modules.
 
 from onnxsim_ci.model.attributes import attribute_value
 from onnxsim_ci.model.build import IR_WITHOUT_INPUT_INITIALIZERS, build_graph
+from onnxsim_ci.model.data_files import named_data_files, note_outdated, remove_outdated
 from onnxsim_ci.model.graph import Graph, Node, Scope, Value
 from onnxsim_ci.model.interface import Interface, interface_difference, interface_of
 from onnxsim_ci.model.load import Limits, LoadedModel, load
@@ -63,8 +64,11 @@ __all__ = [
     "interface_difference",
     "interface_of",
     "load",
+    "named_data_files",
+    "note_outdated",
     "numpy_dtype",
     "release",
+    "remove_outdated",
     "save_beside",
     "serialized",
     "serialized_bytes",

@@ -30,11 +30,12 @@ def remove_stale(target: Path) -> None:
         return
     for name in names:
         match = PATTERN.fullmatch(name)
-        if match and not _is_running(int(match[1])):
+        if match and not is_running(int(match[1])):
             target.with_name(name).unlink(missing_ok=True)
 
 
-def _is_running(pid: int) -> bool:
+def is_running(pid: int) -> bool:
+    """Whether a process with this number exists."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

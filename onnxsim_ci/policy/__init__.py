@@ -7,11 +7,18 @@ House: policy. pydantic lives here and in report. May import lower floors.
 Touch: schema/policy.schema.json and docs/policy.md are generated (`make docs`).
 """
 
-from onnxsim_ci.policy.discovery import FILE_NAMES, Tree, WorkTree, repository_root, work_tree
+from onnxsim_ci.policy.discovery import FILE_NAMES, work_tree
 from onnxsim_ci.policy.document import Override, Policy
 from onnxsim_ci.policy.judgements import Budget, Gate, ReportOptions
 from onnxsim_ci.policy.later import Measure, Mlflow, Quantize, Target
-from onnxsim_ci.policy.layers import Resolved, from_settings, matches, resolve
+from onnxsim_ci.policy.layers import (
+    Resolved,
+    environment_problems,
+    from_settings,
+    matches,
+    policy_file_of,
+    resolve,
+)
 from onnxsim_ci.policy.onnxsim import OnnxsimChoice
 from onnxsim_ci.policy.presets import choose_preset
 from onnxsim_ci.policy.quantities import Allowance, format_bytes, parse_bytes
@@ -37,16 +44,15 @@ __all__ = [
     "Shapes",
     "Simplify",
     "Target",
-    "Tree",
     "Verify",
-    "WorkTree",
     "choose_preset",
+    "environment_problems",
     "flag_settings",
     "format_bytes",
     "from_settings",
     "matches",
     "parse_bytes",
-    "repository_root",
+    "policy_file_of",
     "resolve",
     "rule_families",
     "rule_ids",

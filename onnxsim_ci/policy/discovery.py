@@ -1,66 +1,34 @@
-"""Where a policy is found: trees of files, repository roots, the walk upwards.
+"""Where a policy is found: the names of its files, and the walk upwards through a tree.
 
-House: policy. May import errors.
-Touch: a git revision becomes another `Tree` when vcs is built.
+House: policy. May import vcs, errors.
+Touch: docs/policy.md (tools/docs.py) describes the search.
 """
 
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
 
 from onnxsim_ci.errors import BadPolicy
+from onnxsim_ci.vcs import WorkTree, repository_root
 
 FILE_NAMES = ("onnxsim-ci.toml", ".onnxsim-ci.toml", "pyproject.toml")
 """Names of policy files, the first wins; in pyproject.toml the table is [tool.onnxsim-ci]."""
 
 
-class Tree(Protocol):
-    """Files by path relative to one root, with forward slashes: a work tree or a git revision."""
+class OwnFolder(WorkTree):
+    """A folder outside any repository: nobody else's policy counts there."""
 
     def read(self, path: str) -> bytes | None:
-        """Bytes of the file, or None if there is none."""
-
-    def list(self) -> Iterator[str]:
-        """Paths of all files."""
-
-
-class WorkTree:
-    """Files below a folder of this machine.
-
-    Attributes:
-        root: The folder, absolute and resolved.
-        is_repository: Whether `root` is the top of a git work tree.
-    """
-
-    def __init__(self, root: Path, *, is_repository: bool) -> None:
-        self.root = root
-        self.is_repository = is_repository
-
-    def read(self, path: str) -> bytes | None:
-        """Bytes of the file; None if there is none, or it lies outside the root by a link.
+        """Bytes of the file; None if there is none.
 
         Raises:
-            BadPolicy: Outside a repository, the file belongs to another user.
+            BadPolicy: The file belongs to another user.
         """
-        place = (self.root / path).resolve()
-        if not place.is_relative_to(self.root) or not place.is_file():
+        place = self.place(path)
+        if place is None:
             return None
-        if not self.is_repository:
-            _refuse_foreign(place)
+        _refuse_foreign(place)
         return place.read_bytes()
-
-    def list(self) -> Iterator[str]:
-        """Paths of all files, without hidden folders, sorted within each folder."""
-        for folder, names, files in os.walk(self.root):
-            names[:] = sorted(name for name in names if not name.startswith("."))
-            base = Path(folder).relative_to(self.root)
-            yield from ((base / name).as_posix() for name in sorted(files))
-
-
-def repository_root(path: Path) -> Path | None:
-    """Top of the git work tree that `path` lies in, or None."""
-    return next((folder for folder in (path, *path.parents) if (folder / ".git").exists()), None)
 
 
 def work_tree(model: Path) -> tuple[WorkTree, str]:
@@ -71,7 +39,7 @@ def work_tree(model: Path) -> tuple[WorkTree, str]:
     place = Path(os.path.abspath(model))  # links are not followed: the policy stands by the name
     folder = place.parent.resolve()
     root = repository_root(folder)
-    tree = WorkTree(root or folder, is_repository=root is not None)
+    tree = OwnFolder(folder) if root is None else WorkTree(root)
     return tree, (folder / place.name).relative_to(tree.root).as_posix()
 
 

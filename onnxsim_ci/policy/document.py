@@ -18,7 +18,7 @@ from onnxsim_ci.policy.sections import Limits, Shapes, Simplify, Verify
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from onnxsim_ci.policy.discovery import Tree
+    from onnxsim_ci.vcs import Tree
 
 Preset = Literal["auto", "static", "dynamic", "large", "edge", "none"]
 
@@ -104,16 +104,6 @@ class Policy(Section):
     def _runs_here(cls, value: str) -> str:
         check_required_version(value)
         return value
-
-    @field_validator("overrides")
-    @classmethod
-    def _distinct_files(cls, overrides: tuple[Override, ...]) -> tuple[Override, ...]:
-        seen: set[frozenset[str]] = set()
-        for override in overrides:
-            if frozenset(override.files) in seen:
-                raise ValueError(f"two overrides have the same files {list(override.files)}; merge them")
-            seen.add(frozenset(override.files))
-        return overrides
 
     @classmethod
     def discover(cls, path: "str | Path", tree: "Tree | None" = None) -> "Policy":

@@ -9,16 +9,17 @@ Touch: docs/policy.md describes this order.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
 from typing import Any
 
 from onnxsim_ci.errors import BadPolicy
-from onnxsim_ci.policy.discovery import Tree, WorkTree, candidates, repository_root, work_tree
+from onnxsim_ci.policy.discovery import OwnFolder, candidates, work_tree
 from onnxsim_ci.policy.document import Policy
 from onnxsim_ci.policy.loading import PolicyFile, read_chain, read_policy
 from onnxsim_ci.policy.positions import Path as Keys
 from onnxsim_ci.policy.settings import Setting, environment_settings
+from onnxsim_ci.vcs import Tree, WorkTree, repository_root
 
 FILE_VARIABLE = "ONNXSIM_CI_POLICY"
 
@@ -31,13 +32,26 @@ class Resolved:
         policy: Files, overrides, environment and flags applied; the preset not yet (`Policy.settled`).
         origins: `file:line:col`, `environment NAME` or `flag --NAME` by path of keys; absent for defaults.
         files: Policy files that were read, furthest first.
-        folder: Folder of the last of them, which include and exclude are relative to; None if there is none.
+        folder: Folder of the last of them on this machine; None if there is none.
+        root: Root of the tree that they were found in, on this machine; None if there is none.
+        globs: Folder in the tree that `include` and `exclude` are relative to, each; empty for the root.
     """
 
     policy: Policy
     origins: Mapping[Keys, str]
     files: tuple[str, ...]
     folder: Path | None = None
+    root: Path | None = None
+    globs: Mapping[str, str] = field(default_factory=dict)
+
+    def selects(self, path: str) -> bool:
+        """Whether `include` and `exclude` make the file at `path` in the tree one of the models."""
+        policy, globs = self.policy, self.globs
+        is_default = policy.include == Policy.model_fields["include"].default
+        named = path.lower() if is_default else path  # MODEL.ONNX is one, until somebody says otherwise
+        return matches(policy.include, globs.get("include", ""), named) and not matches(
+            policy.exclude, globs.get("exclude", ""), path
+        )
 
     def origin(self, *keys: str) -> str:
         """Where the value at `keys` comes from; `default` if nobody set it."""
@@ -60,7 +74,7 @@ def resolve(
     Args:
         path: The model; in `tree` if that is given, else on this machine. It need not exist.
         tree: A git revision or work tree to search instead of this machine's folders.
-        file: A policy file that replaces the search.
+        file: A policy file that replaces the search; in `tree` if that is given.
         settings: Flags, above everything else.
         environ: Environment variables; those of the process if not given.
 
@@ -78,7 +92,26 @@ def resolve(
     if problems:
         raise BadPolicy(f"{len(problems)} mistakes in the policy", problems=tuple(problems))
     resolved = _effective(chain, model, outside)
-    return replace(resolved, folder=root / chain[-1].folder) if chain and root is not None else resolved
+    if not chain or root is None:
+        return resolved
+    return replace(resolved, folder=root / chain[-1].folder, root=root)
+
+
+def policy_file_of(path: Path) -> Path | None:
+    """The file that holds the policy of the model or folder at `path`; None if there is none.
+
+    Raises:
+        BadPolicy: A file on the way is no TOML.
+    """
+    tree, model = work_tree(path / "model.onnx" if path.is_dir() else path)
+    found = (candidate for candidate in candidates(model) if read_policy(tree, candidate) is not None)
+    nearest = next(found, None)
+    return None if nearest is None else tree.root / nearest
+
+
+def environment_problems(environ: Mapping[str, str]) -> list[str]:
+    """What is wrong with our environment variables, one sentence each."""
+    return [problem for setting in environment_settings(environ) for problem in setting.problems()]
 
 
 def from_settings(settings: Sequence[Setting]) -> Policy:
@@ -98,15 +131,16 @@ _Chain = tuple[list[PolicyFile], str, Path | None]
 
 
 def _chain(path: str | Path, tree: Tree | None, file: str | Path | None) -> _Chain:
-    if file is not None and tree is None:
-        return _named_chain(Path(path), Path(file))
     if tree is not None:
-        return _found(tree, str(path)), str(path), None
+        named = None if file is None else PurePath(file).as_posix()
+        return _found(tree, str(path)) if named is None else _named(tree, named), str(path), None
+    if file is not None:
+        return _named_chain(Path(path), Path(file))
     local, model = work_tree(Path(path))
     chain = _found(local, model)
     current = Path.cwd()
-    if not chain and not local.is_repository and repository_root(current) is None:
-        return _found(WorkTree(current, is_repository=False), "x"), Path(path).name, current
+    if not chain and isinstance(local, OwnFolder) and repository_root(current) is None:
+        return _found(OwnFolder(current), "x"), Path(path).name, current
     return chain, model, local.root
 
 
@@ -115,14 +149,18 @@ def _named_chain(model: Path, file: Path) -> _Chain:
     if not place.is_file():
         raise BadPolicy("there is no such policy file", where=str(file))
     root = repository_root(place.parent) or place.parent
-    tree = WorkTree(root, is_repository=True)  # named by the user, so its owner does not matter
-    first = read_policy(tree, place.relative_to(root).as_posix())
-    if first is None:
-        raise BadPolicy("there is no [tool.onnxsim-ci] table in this file", where=str(file))
+    chain = _named(WorkTree(root), place.relative_to(root).as_posix())  # named, so its owner does not matter
     absolute = model.absolute()
     absolute = absolute.parent.resolve() / absolute.name
     shown = absolute.relative_to(root) if absolute.is_relative_to(root) else absolute
-    return read_chain(tree, first), shown.as_posix(), root
+    return chain, shown.as_posix(), root
+
+
+def _named(tree: Tree, file: str) -> list[PolicyFile]:
+    first = read_policy(tree, file)
+    if first is None:
+        raise BadPolicy("there is no policy in this file", where=file)
+    return read_chain(tree, first)
 
 
 def _found(tree: Tree, model: str) -> list[PolicyFile]:
@@ -136,8 +174,10 @@ def _found(tree: Tree, model: str) -> list[PolicyFile]:
 def _effective(chain: Sequence[PolicyFile], model: str, outside: Sequence[Setting]) -> Resolved:
     merged: dict[str, Any] = {}
     origins: dict[Keys, str] = {}
+    globs: dict[str, str] = {}
     overrides: PolicyFile | None = None
     for file in chain:
+        globs.update({key: file.folder for key in ("include", "exclude") if key in file.tables})
         tables = {key: value for key, value in file.tables.items() if key not in ("extends", "overrides")}
         _merge(merged, tables, origins, file.place, ())
         overrides = file if "overrides" in file.tables else overrides
@@ -150,7 +190,10 @@ def _effective(chain: Sequence[PolicyFile], model: str, outside: Sequence[Settin
             _prepend_present(tables, merged, setting.path)
         _merge(merged, tables, origins, lambda _, origin=setting.origin: origin, ())
     return Resolved(
-        policy=Policy.model_validate(merged), origins=origins, files=tuple(file.path for file in chain)
+        policy=Policy.model_validate(merged),
+        origins=origins,
+        files=tuple(file.path for file in chain),
+        globs=globs,
     )
 
 

@@ -6,17 +6,18 @@ Touch: docs/policy.md when the form of a message changes.
 
 import posixpath
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
 
 from onnxsim_ci.errors import BadPolicy
-from onnxsim_ci.policy.discovery import Tree
 from onnxsim_ci.policy.document import Policy
 from onnxsim_ci.policy.mistakes import describe
 from onnxsim_ci.policy.positions import Path, positions
+from onnxsim_ci.vcs import Tree
 
 MAX_DEPTH = 8
 _PYPROJECT_TABLE: Path = ("tool", "onnxsim-ci")
@@ -63,8 +64,12 @@ def read_policy(tree: Tree, path: str) -> PolicyFile | None:
         BadPolicy: The text is no TOML.
     """
     raw = tree.read(path)
-    if raw is None:
-        return None
+    return None if raw is None else _checked(path, raw)
+
+
+@lru_cache(maxsize=64)
+def _checked(path: str, raw: bytes) -> PolicyFile | None:
+    """The policy in these bytes; kept, since each model of a repository asks for the same files."""
     text, data = _parse(path, raw)
     prefix: Path = ()
     tables: Any = data
@@ -86,11 +91,32 @@ def read_chain(tree: Tree, first: PolicyFile) -> list[PolicyFile]:
     Raises:
         BadPolicy: With the problems of all; also for cycles, missing files, and paths out of the tree.
     """
-    files = _extended(tree, first, (first.path,))
-    problems = [problem for file in files for problem in file.problems]
-    if problems:
-        raise BadPolicy(f"{len(problems)} mistakes in the policy", problems=tuple(problems))
-    return files
+    chain = gather(tree, first)
+    if chain.problems:
+        raise BadPolicy(f"{len(chain.problems)} mistakes in the policy", problems=chain.problems)
+    return list(chain.files)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """A policy file with what it extends.
+
+    Attributes:
+        files: Furthest first, the file itself at the end.
+        problems: Everything that is wrong, of the file itself first.
+    """
+
+    files: tuple[PolicyFile, ...]
+    problems: tuple[str, ...]
+
+
+def gather(tree: Tree, first: PolicyFile) -> Chain:
+    """The files that `first` extends, and all mistakes in them; nothing is raised."""
+    files: list[PolicyFile] = []
+    broken: list[str] = []
+    _extend(tree, first, (first.path,), files, broken)
+    problems = [problem for file in reversed(files) for problem in file.problems]
+    return Chain(files=tuple(files), problems=tuple(dict.fromkeys([*problems, *broken])))
 
 
 def _parse(path: str, raw: bytes) -> tuple[str, dict[str, Any]]:
@@ -106,13 +132,24 @@ def _parse(path: str, raw: bytes) -> tuple[str, dict[str, Any]]:
 
 
 def _problems(file: PolicyFile) -> list[str]:
+    found = list(_repeated(file.tables.get("overrides")))
     try:
         Policy.model_validate(file.tables)
     except ValidationError as failure:
-        found = describe(failure, file.tables, Policy)
-        found.sort(key=lambda item: (item[0][:1] != ("version",), file.line_column(item[0])))
-        return [f"{file.place(path)}: {dotted(path)}{sentence}" for path, sentence in found]
-    return []
+        found += describe(failure, file.tables, Policy)
+    found.sort(key=lambda item: (item[0][:1] != ("version",), file.line_column(item[0])))
+    return [f"{file.place(path)}: {dotted(path)}{sentence}" for path, sentence in found]
+
+
+def _repeated(overrides: object) -> Iterator[tuple[Path, str]]:
+    """Overrides whose files an earlier one has; said beside whatever else is wrong with them."""
+    seen: dict[frozenset[str], int] = {}
+    for index, override in enumerate(overrides if isinstance(overrides, list) else ()):
+        files = override.get("files") if isinstance(override, dict) else None
+        if isinstance(files, list) and files and all(isinstance(name, str) for name in files):
+            first = seen.setdefault(frozenset(files), index)
+            if first != index:
+                yield ("overrides", index, "files"), f"the same files as in overrides.{first}; merge them"
 
 
 def dotted(path: Path) -> str:
@@ -120,22 +157,36 @@ def dotted(path: Path) -> str:
     return ".".join(str(step) for step in path) + ": " if path else ""
 
 
-def _extended(tree: Tree, file: PolicyFile, chain: tuple[str, ...]) -> list[PolicyFile]:
+def _extend(
+    tree: Tree, file: PolicyFile, chain: tuple[str, ...], files: list[PolicyFile], broken: list[str]
+) -> None:
+    """Add what `file` extends to `files`, then itself; links of the chain that lead nowhere to `broken`."""
     names = file.tables.get("extends", ())
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        return [file]  # already among its problems
-    found: list[PolicyFile] = []
-    for index, name in enumerate(names):
-        place = file.place(("extends", index))
+    is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    for index, name in enumerate(names if is_list else ()):  # another form is among its problems already
         path = posixpath.normpath(posixpath.join(file.folder, name))
-        if name.startswith(("/", "~")) or path.startswith("../"):
-            raise BadPolicy(f"extends {name!r} leads out of the repository", where=place)
-        if path in chain:
-            raise BadPolicy(f"extends in a circle: {' -> '.join((*chain, path))}", where=place)
-        if len(chain) >= MAX_DEPTH:
-            raise BadPolicy(f"extends more than {MAX_DEPTH} files deep: {' -> '.join(chain)}", where=place)
-        base = read_policy(tree, path)
-        if base is None:
-            raise BadPolicy(f"extends {name!r}, but there is no policy at {path}", where=place)
-        found += _extended(tree, base, (*chain, path))
-    return [*found, file]
+        try:
+            base = _base(tree, name, path, chain)
+        except BadPolicy as mistake:
+            broken.append(str(mistake) if mistake.where else f"{file.place(('extends', index))}: {mistake}")
+        else:
+            _extend(tree, base, (*chain, path), files, broken)
+    files.append(file)
+
+
+def _base(tree: Tree, name: str, path: str, chain: tuple[str, ...]) -> PolicyFile:
+    """The file that `name` means.
+
+    Raises:
+        BadPolicy: It cannot be extended; with `where` if it is no TOML.
+    """
+    if name.startswith(("/", "~")) or path.startswith("../"):
+        raise BadPolicy(f"extends {name!r} leads out of the repository")
+    if path in chain:
+        raise BadPolicy(f"extends in a circle: {' -> '.join((*chain, path))}")
+    if len(chain) >= MAX_DEPTH:
+        raise BadPolicy(f"extends more than {MAX_DEPTH} files deep: {' -> '.join(chain)}")
+    base = read_policy(tree, path)
+    if base is None:
+        raise BadPolicy(f"extends {name!r}, but there is no policy at {path}")
+    return base

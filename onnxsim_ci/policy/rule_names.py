@@ -8,6 +8,7 @@ Touch: `ONNXSIM_PASSES` when a rule gets the job of one of onnxsim's passes.
 
 import difflib
 from collections.abc import Iterable
+from functools import cache
 
 ONNXSIM_PASSES: dict[str, tuple[str, ...]] = {
     "adjust_add": (),
@@ -78,28 +79,27 @@ def rule_families() -> dict[str, frozenset[str]]:
     return {family: frozenset(ids) for family, ids in found.items()}
 
 
-def check_rule_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """The names, unchanged, if each is a rule, a family or a pass of onnxsim.
+def check_rule_name(name: str) -> str:
+    """The name, unchanged, if it is a rule, a family or a pass of onnxsim.
 
     Raises:
-        ValueError: For the unknown ones, with the nearest known name of each.
+        ValueError: It is none, with the nearest known name.
     """
-    if names:
-        from onnxsim_ci.rewrite import FOLD, MERGE_CONSTANTS, MERGE_NODES
+    known = _known_names()
+    if name not in known:
+        near = difflib.get_close_matches(name.lower(), known, 1, 0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else "; `onnxsim-ci rules` lists them"
+        raise ValueError(f"unknown rule {name!r}{hint}")
+    return name
 
-        by_family = rule_families()
-        known = [
-            *by_family,
-            FOLD,
-            MERGE_CONSTANTS,
-            MERGE_NODES,
-            *sorted(frozenset().union(*by_family.values())),
-            *ONNXSIM_PASSES,
-        ]
-        unknown = [name for name in names if name not in known]
-        if unknown:
-            raise ValueError("; ".join(_unknown(name, known) for name in unknown))
-    return names
+
+@cache
+def _known_names() -> tuple[str, ...]:
+    from onnxsim_ci.rewrite import FOLD, MERGE_CONSTANTS, MERGE_NODES
+
+    by_family = rule_families()
+    ids = sorted(frozenset().union(*by_family.values()))
+    return (*by_family, FOLD, MERGE_CONSTANTS, MERGE_NODES, *ids, *ONNXSIM_PASSES)
 
 
 def rule_ids(names: Iterable[str]) -> frozenset[str]:
@@ -109,9 +109,3 @@ def rule_ids(names: Iterable[str]) -> frozenset[str]:
     for name in names:
         ids.update(by_family.get(name, ()) or ONNXSIM_PASSES.get(name, (name,)))
     return frozenset(ids)
-
-
-def _unknown(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name.lower(), known, 1, 0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else "; `onnxsim-ci rules` lists them"
-    return f"unknown rule {name!r}{hint}"

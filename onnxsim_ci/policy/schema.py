@@ -12,6 +12,19 @@ from onnxsim_ci.policy.document import Policy
 SCHEMA_ID = "urn:onnxsim-ci:policy:1"
 
 
+EXAMPLE: dict[str, Any] = {
+    "version": 1,
+    "preset": "auto",
+    "exclude": ["third_party/**"],
+    "simplify": {"level": "fusion", "skip": ["fuse-batchnorm-into-conv"], "fold_max_bytes": "64MiB"},
+    "shapes": {"images": [1, 3, 640, 640], "bind": {"batch": 1}},
+    "verify": {"samples": 6, "data": "tests/data/*.npz", "timeout": "300s"},
+    "budget": {"nodes": "+0", "bytes": "+5%", "max_bytes": "20MiB"},
+    "overrides": [{"files": ["models/vad/**"], "simplify": {"level": "basic"}}],
+}
+"""A policy that shows most forms; editors offer it."""
+
+
 def policy_schema() -> dict[str, Any]:
     """The schema as plain values."""
     schema = Policy.model_json_schema(mode="validation")
@@ -20,6 +33,7 @@ def policy_schema() -> dict[str, Any]:
         "$id": SCHEMA_ID,
         **schema,
         "title": "onnxsim-ci policy",
+        "examples": [EXAMPLE],
     }
 
 

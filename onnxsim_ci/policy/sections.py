@@ -6,16 +6,28 @@ Touch: schema/policy.schema.json and docs/policy.md (`make docs`); onnxsim_ci/ap
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, field_validator
+from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
 from onnxsim_ci.policy.fields import Bytes, Count, Names, Relative, RelativePath, Seconds, Section, only
 from onnxsim_ci.policy.quantities import Allowance, parse_allowance
-from onnxsim_ci.policy.rule_names import check_rule_names
+from onnxsim_ci.policy.rule_names import check_rule_name
 
 ZERO_GROWTH = parse_allowance("+0")
 
+RuleNames = Annotated[tuple[Annotated[str, AfterValidator(check_rule_name)], ...], Field(strict=False)]
+"""A list of rules, families or passes of onnxsim."""
+
 Shape = Annotated[tuple[Annotated[int, Field(ge=-1)], ...], Field(strict=False)]
 """Dimensions of one input; -1 leaves an axis as it is."""
+
+
+_SHAPE_SCHEMA = {"type": "array", "items": {"type": "integer", "minimum": -1}}
+OneOrMoreShapes = Annotated[
+    tuple[Shape, ...],
+    Field(strict=False),
+    WithJsonSchema({"anyOf": [_SHAPE_SCHEMA, {"type": "array", "items": _SHAPE_SCHEMA}]}),
+]
+"""Shapes of one input; a single one may stand without its outer brackets."""
 
 
 class Simplify(Section):
@@ -24,9 +36,9 @@ class Simplify(Section):
     level: Literal["off", "basic", "fusion", "target"] = "fusion"
     """off: nothing; basic: folding and redundancy; fusion: basic and fused operators; target: what only one
     runtime has."""
-    skip: Names = ()
+    skip: RuleNames = ()
     """Rules or families that never run, by id; onnxsim's own names are understood too."""
-    extra: Names = ()
+    extra: RuleNames = ()
     """Rules that are off by default and shall run."""
     rounding: bool = True
     """false: only rewrites that leave every bit of every output."""
@@ -55,11 +67,6 @@ class Simplify(Section):
     plugins: Annotated[Names, only(())] = ()
     """Installed rule packs that may run."""
 
-    @field_validator("skip", "extra")
-    @classmethod
-    def _known_rules(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return check_rule_names(names)
-
 
 class Shapes(Section):
     """Sizes given to dynamic inputs: every key but `bind` is an input's name (empty: the only input)."""
@@ -87,7 +94,7 @@ class Verify(Section):
     """Most ordinary input samples that are compared; hazard samples come on top."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Seed of all random inputs."""
-    shapes: dict[str, Annotated[tuple[Shape, ...], Field(strict=False)]] = Field(default={})
+    shapes: dict[str, OneOrMoreShapes] = Field(default={})
     """Shapes to try, by input name: one shape or a list of shapes."""
     data: RelativePath = ""
     """Inputs to use first: a glob of .npz or .npy files, or test_data_set folders."""

@@ -6,13 +6,16 @@ Touch: tests/policy/test_toml_text.py reads the text back.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from onnxsim_ci.policy.document import Policy
 from onnxsim_ci.policy.layers import Resolved
 
 _WIDTH = 44
+
+SCHEMA_PLACE = ".onnxsim-ci/policy.schema.json"
+"""Where `policy init` puts the schema for editors, beside the policy."""
 
 
 def shown(resolved: Resolved, settled: Policy, preset_reason: str = "") -> str:
@@ -67,6 +70,26 @@ def toml_value(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def refusal_override(
+    pattern: str, refused: Sequence[str], *, prefix: str = "", skipped: Sequence[str] = ()
+) -> str:
+    """An `[[overrides]]` table that leaves refused rules out for the models of `pattern`.
+
+    Args:
+        pattern: Relative to the policy file.
+        refused: Rule ids; `rounding` where only bit-identical rewrites passed.
+        prefix: `tool.onnxsim-ci.` inside pyproject.toml, else empty.
+        skipped: Rules that the policy skips already; the new list replaces theirs.
+    """
+    rules = [rule for rule in refused if rule != "rounding"]
+    lines = [f"[[{prefix}overrides]]", f"files = [{toml_value(pattern)}]"]
+    if rules:
+        lines.append(f"simplify.skip = {toml_value(list(dict.fromkeys([*skipped, *rules])))}")
+    if len(rules) < len(refused):
+        lines.append("simplify.rounding = false")
+    return "\n".join(lines) + "\n"
+
+
 def commented_start(
     dynamic_inputs: Mapping[str, tuple[str, ...]], *, large_models: tuple[str, ...] = ()
 ) -> str:
@@ -77,7 +100,7 @@ def commented_start(
         large_models: Paths of models above 256 MiB.
     """
     lines = [
-        "#:schema urn:onnxsim-ci:policy:1",
+        f"#:schema ./{SCHEMA_PLACE}",
         "version = 1",
         'preset = "auto"      # static, dynamic or large, chosen for each model',
         'include = ["**/*.onnx"]',

@@ -104,10 +104,11 @@ def _placed(judgement: Judgement, origin: Origin) -> Judgement:
     return judgement.model_copy(update={"origin": origin("budget", judgement.key)})
 
 
-def exit_code(entry: ModelReport, *, command: Literal["simplify", "check", "verify"]) -> ExitCode:
+def exit_code(entry: ModelReport, *, command: Literal["simplify", "check", "verify", "diff"]) -> ExitCode:
     """The exit code of one model.
 
-    Unproven is 3 for simplify and verify; for check it is a warning, unless a judgement says otherwise.
+    Unproven is 3 for simplify and verify; for check it is a warning, unless a judgement says otherwise; diff
+    shows it.
     """
     if entry.failure is not None:
         return worst([entry.failure.exit_code])
@@ -115,7 +116,7 @@ def exit_code(entry: ModelReport, *, command: Literal["simplify", "check", "veri
         return ExitCode.CHANGES
     if entry.outcome == "differs" or entry.verdict.verdict == "differs":
         return ExitCode.CHANGES
-    if command != "check" and entry.outcome == "unproven":
+    if command in ("simplify", "verify") and entry.outcome == "unproven":
         return ExitCode.NOT_PROVEN
     if command == "verify" and entry.verdict.verdict != "equivalent":
         return ExitCode.NOT_PROVEN

@@ -201,6 +201,12 @@ class ModelReport(Record):
     """The other model of a pair."""
     written: str | None = None
     """Where the result was written; None if nothing was."""
+    data_files: tuple[str, ...] = ()
+    """External data files of the model as it is on disk after the run, relative to its folder."""
+    added_files: tuple[str, ...] = ()
+    """Files that were written beside the model, relative to its folder."""
+    removed_files: tuple[str, ...] = ()
+    """Files that the model no longer needs and that were removed, relative to its folder."""
     source: Figures | None = None
     """Figures of the source; None if it could not be read."""
     result: Figures | None = None
@@ -221,6 +227,10 @@ class ModelReport(Record):
     """Gates."""
     warnings: tuple[str, ...] = ()
     """Sentences for the user."""
+    latency: None = None
+    """Times of source and result; None while nothing measures them."""
+    latency_reason: str = "not measured"
+    """Why there is no latency."""
     seconds: Mapping[str, float] = Field(default={})
     """Seconds by phase: load, analyse, rewrite, save, prove."""
     failure: Failure | None = None

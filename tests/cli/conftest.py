@@ -1,6 +1,7 @@
 """Models on disk and a command line that runs in this process."""
 
 import os
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +38,7 @@ Call = Callable[..., Done]
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
-        if name.startswith("ONNXSIM_CI_"):
+        if name.startswith(("ONNXSIM_CI_", "GIT_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("ONNXSIM_CI_CACHE", str(tmp_path_factory.mktemp("cache")))
     monkeypatch.setenv("COLUMNS", "110")
@@ -46,12 +47,13 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository with models, and the current folder."""
-    (tmp_path / ".git").mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     (tmp_path / "models" / "sub").mkdir(parents=True)
     save(tmp_path / "models" / "a.onnx", TEXT)
     save(tmp_path / "models" / "sub" / "b.onnx", TEXT)
     save(tmp_path / "simple.onnx", SIMPLE)
     save(tmp_path / "other.onnx", OTHER)
+    subprocess.run(["git", "add", "-A"], cwd=tmp_path, check=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

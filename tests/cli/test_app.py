@@ -66,16 +66,20 @@ def test_an_unknown_command_or_flag_is_a_usage_error(call: Any) -> None:
     assert call().code in (0, 2)
 
 
-def test_the_hook_is_not_available_yet(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_the_hook_goes_its_own_way(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     from onnxsim_ci.__main__ import main
+    from onnxsim_ci.cli import run
 
-    monkeypatch.setattr(sys, "argv", ["onnxsim-ci", "hook", "x.onnx"])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["onnxsim-ci", "hook", "-x.onnx"])
     with pytest.raises(SystemExit) as ending:
         main()
     assert ending.value.code == 2
-    assert "not available" in capsys.readouterr().err
+    assert capsys.readouterr().out == "-x.onnx: there is no such file\n"
+    assert run(["hook", "--set=a.b=c", "--jobs", "2", "--check", "--", "-x.onnx"]) == 2
+    assert capsys.readouterr().out == "-x.onnx: there is no such file\n"
 
 
 def fake(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:

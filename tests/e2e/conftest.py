@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 import onnx.parser
 import pytest
+from e2e_record import Recorder
 from onnx import numpy_helper
 
 FAULTY = Path(__file__).with_name("faulty.py")
@@ -148,3 +149,7 @@ def interrupted(here: Path, environment: dict[str, str]) -> Tool:
         return Done(process.returncode, out, err.decode())
 
     return call
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Recorder(), "e2e-record")

@@ -104,6 +104,7 @@ def test_where_a_runtime_is_loaded_one_model_stays_in_this_process() -> None:
 
 def test_workers_are_at_most_one_a_model() -> None:
     assert default_jobs(1) == 1
+    assert default_jobs(100, need=1 << 60) == 1
     assert 1 <= default_jobs(100) <= (os.cpu_count() or 1)
 
 

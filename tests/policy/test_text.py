@@ -8,7 +8,6 @@ from pathlib import Path
 from onnxsim_ci.policy import Policy, resolve
 from onnxsim_ci.policy.schema import policy_schema, policy_schema_text
 from onnxsim_ci.policy.toml_text import commented_start, shown
-from onnxsim_ci.policy.unused import unused_overrides
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -53,15 +52,3 @@ def test_a_commented_start_is_a_policy_of_defaults() -> None:
     policy = Policy.model_validate(tomllib.loads(text))
     assert policy.overrides[0].files == ("big.onnx",)
     assert policy.model_copy(update={"overrides": ()}) == Policy()
-
-
-def test_an_override_that_matches_no_file_is_named(
-    repository: Path, write: Callable[[str, str], Path]
-) -> None:
-    write("models/vad/x.onnx", "")
-    write(
-        "onnxsim-ci.toml",
-        "[[overrides]]\nfiles = ['models/vad/**']\n[[overrides]]\nfiles = ['models/gone/**']\n",
-    )
-    resolved = resolve(repository / "models" / "vad" / "x.onnx", environ={})
-    assert unused_overrides(resolved) == ["onnxsim-ci.toml:4:1: overrides.1.files matches no file"]

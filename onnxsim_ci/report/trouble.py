@@ -1,6 +1,6 @@
 """Errors on stderr: one sentence for what the user can mend, a paste-ready block for a fault of ours.
 
-House: cli. May import errors; report only to name versions.
+House: report. May import errors; the rest of report only to name versions.
 Touch: docs/errors.md explains the codes.
 """
 

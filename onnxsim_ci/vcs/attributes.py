@@ -1,0 +1,24 @@
+"""What `.gitattributes` says about files, asked from git itself.
+
+House: vcs. Standard library, errors.
+Touch: nothing else.
+"""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from onnxsim_ci.vcs.git import git, names
+
+
+def lfs_paths(root: Path, paths: Iterable[str]) -> frozenset[str]:
+    """Those of `paths` that git-lfs stores.
+
+    Raises:
+        GitFailed: This is no repository, or git is not installed.
+    """
+    asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    if not asked:
+        return frozenset()
+    found = names(git(root, "check-attr", "-z", "--stdin", "filter", stdin=asked))
+    return frozenset(path for path, value in zip(found[0::3], found[2::3], strict=True) if value == "lfs")
