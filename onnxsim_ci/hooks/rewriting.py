@@ -175,8 +175,8 @@ class Run:
         if found.line:
             say(found.line)
         if found.kind == "rewritten":
-            for line in overrides(path, entry):
-                say(f"  {line}")
+            for line in (*overrides(path, entry), *(f"warning: {text}" for text in entry.warnings)):
+                say(f"  {shown(line)}")
         if entry.failure is not None and entry.failure.traceback:
             print_fault_text(entry.failure.message, entry.failure.traceback)
         beside = item.place.path.rpartition("/")[0]
