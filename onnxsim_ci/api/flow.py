@@ -28,16 +28,11 @@ from onnxsim_ci.model import (
     LoadedModel,
     build_graph,
     load,
-    named_data_files,
-    note_outdated,
-    remove_outdated,
-    save_beside,
 )
 from onnxsim_ci.rewrite import Journal, Plan, ValueInfos, resting_collector
 from onnxsim_ci.runtime import warm_up
 
 if TYPE_CHECKING:
-    from onnxsim_ci.api.reporting import Written
     from onnxsim_ci.policy import Policy
     from onnxsim_ci.report import Report
 
@@ -164,13 +159,9 @@ def _conclude(  # noqa: PLR0913, PLR0917 - the end of a run needs all that it ga
 ) -> Result:
     """Judge, write and report."""
     from onnxsim_ci.api.reporting import Run, describe, name_of, outcome_of
+    from onnxsim_ci.api.writing import write_result
 
     decision = outcome_of(proven, policy)
-    written = None
-    if output is not None and decision.may_write:
-        written = _write(proven.candidate, Path(output))
-        _remember(store, written.path, proven, known)
-    clock.lap("save")
     run = Run(
         path=name_of(model),
         source=proven.candidate.source,
@@ -178,14 +169,17 @@ def _conclude(  # noqa: PLR0913, PLR0917 - the end of a run needs all that it ga
         known=known,
         decision=decision,
         policy=policy,
-        written=written,
         seconds=clock.seconds,
     )
+    if output is not None and decision.may_write:
+        run = replace(run, written=write_result(run, Path(output)))
+        _remember(store, Path(output), proven, known)
+    clock.lap("save")
     return Result(
         verdict=proven.verdict,
         report=describe(run),
         journal=proven.candidate.outcome.journal,
-        written=None if written is None else written.path,
+        written=None if run.written is None else run.written.path,
         _candidate=proven.candidate,
         _is_kept=decision.is_kept,
     )
@@ -223,32 +217,6 @@ def _prove(first: Candidate, policy: Policy, repro: Path | None) -> Proven:
     source = first.source
     settings = proof_settings_of(policy, source.loaded.folder)
     return prove(source, first, settings, quarantines=policy.verify.on_mismatch == "quarantine", repro=repro)
-
-
-def _write(candidate: Candidate, target: Path) -> Written:
-    """Write the result atomically; an unchanged model is its own bytes."""
-    from onnxsim_ci.api.reporting import Written
-
-    loaded = candidate.source.loaded
-    old = candidate.source.data_files
-    same_file = loaded.path is not None and target.exists() and os.path.samefile(loaded.path, target)
-    if not candidate.changed and same_file:
-        return Written(path=target, data_files=old, removed=remove_outdated(target))
-    saved = save_beside(
-        candidate.proto,
-        loaded.weights,
-        loaded.folder,
-        target,
-        untouched=None if candidate.changed else loaded.buffer,
-    )
-    new = tuple(final.name for _, final in saved.data)
-    added = tuple(name for name in new if not (target.parent / name).exists())
-    now = new or named_data_files(candidate.proto)
-    if same_file:
-        note_outdated(target, (name for name in old if name not in now))
-    saved.commit()
-    removed = remove_outdated(target) if same_file else ()
-    return Written(path=target, data_files=now, added=added, removed=removed)
 
 
 def _remember(store: ResultsCache, written: Path, proven: Proven, known: tuple[tuple[str, str], ...]) -> None:

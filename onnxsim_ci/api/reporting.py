@@ -76,12 +76,14 @@ class Written:
         data_files: External data files that it names.
         added: Files that are new beside it.
         removed: Files beside it that it no longer needs, removed.
+        warnings: What could not be kept.
     """
 
     path: Path
     data_files: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +103,8 @@ class Run:
     known: tuple[tuple[str, str], ...]
     decision: Decision
     policy: Policy
-    written: Written | None
     seconds: dict[str, float]
+    written: Written | None = None
 
 
 def describe(run: Run) -> Report:
@@ -117,6 +119,7 @@ def describe(run: Run) -> Report:
         data_files=run.source.data_files if run.written is None else run.written.data_files,
         added_files=() if run.written is None else run.written.added,
         removed_files=() if run.written is None else run.written.removed,
+        warnings=() if run.written is None else run.written.warnings,
         source=figures(run.source.statistics),
         result=figures(candidate.statistics),
         verdict=verdict_report(run.proven.verdict),

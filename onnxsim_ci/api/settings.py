@@ -46,12 +46,12 @@ def limits_of(policy: Policy) -> Limits:
 
 
 def proof_settings_of(policy: Policy, folder: Path | None, samples: int | None = None) -> ProofSettings:
-    """How a result is proven; data globs are relative to the model's folder."""
+    """How a result is proven; `folder` is the model's, for data of a policy that came from no file."""
     verify = policy.verify
     is_auto = verify.rtol == "auto"
     data: list[str] | None = None
     if verify.data:
-        data = sorted(str(p) for p in (folder or Path()).glob(verify.data))
+        data = [str(path) for path in verify.data_files(folder or Path())]
     return ProofSettings(
         samples=samples or verify.samples,
         seed=verify.seed,

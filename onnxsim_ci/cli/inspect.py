@@ -1,12 +1,13 @@
 """`onnxsim-ci inspect`: what a model is: interface, opsets, operators, weights, dimensions.
 
-House: cli. May import model.
+House: cli. May import model, report, vcs.
 Touch: docs/cli.md (`make docs`).
 """
 
 import json as json_format
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -41,12 +42,34 @@ def inspect(
         "figures": found.model_dump(mode="json"),
         "redundancy": _redundancy(loaded.proto, found.operators),
     }
+    claim = None if model == "-" else _claim(Path(model), loaded.sha256)
+    if claim is not None:
+        facts["evidence"] = claim
     if shapes:
         facts["values"] = _values(loaded.proto)
     if json:
         sys.stdout.write(json_format.dumps(facts, indent=2, ensure_ascii=False) + "\n")
     else:
         _print(facts, options.Output(color=color))
+
+
+def _claim(model: Path, sha256: str) -> dict[str, Any] | None:
+    """What the evidence file or note of the model says, and whether it is about these very bytes."""
+    from onnxsim_ci.report import wording
+    from onnxsim_ci.report.evidence import SUFFIX, read_claim
+    from onnxsim_ci.vcs import read_note, repository_root
+
+    beside = model.with_name(model.name + SUFFIX)
+    place = model.resolve()
+    root = repository_root(place.parent)
+    text = beside.read_bytes() if beside.is_file() else b""
+    if not text and root is not None:
+        text = (read_note(root, place.relative_to(root).as_posix()) or "").encode()
+    claim = read_claim(text) if text else None
+    if claim is None:
+        return None
+    matches = claim.model_sha256 == sha256
+    return {"matches": matches, "tool": claim.tool, "proof": wording.proof(claim.verdict)}
 
 
 def interface_facts(proto: "ModelProto") -> dict[str, Any]:
@@ -123,6 +146,10 @@ def _print(facts: dict[str, Any], output: options.Output) -> None:
         (name, ", ".join(facts[name])) for name in ("overridable", "dynamic", "functions") if facts[name]
     ]
     rows += [(key.replace("_", " "), f"{count:,}") for key, count in facts["redundancy"].items() if count]
+    claim = facts.get("evidence")
+    if claim is not None:
+        said = f"{claim['proof']} (claimed by {claim['tool']})"
+        rows.append(("evidence", said if claim["matches"] else "is about other bytes than these"))
     for label, text in rows:
         console.print(
             Text.assemble("  ", (f"{label:<27} " if len(label) > 11 else f"{label:<12}", "dim"), text)

@@ -1,6 +1,6 @@
 """The hook from arguments to exit code; whatever was seen before is answered without a heavy import.
 
-House: hooks, fast path. Standard library, errors, vcs; imports `rewriting` or `policies` when there is work.
+House: hooks, fast path. Standard library, errors, cache, vcs; the rest is imported when there is work.
 Touch: `onnxsim_ci/__main__.py` calls `run`; tests/hooks/test_fast_path.py holds the imports to this.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onnxsim_ci import __version__
+from onnxsim_ci.cache import OFF_VARIABLE
 from onnxsim_ci.errors import ExitCode, OnnxsimCiError, worst
 from onnxsim_ci.hooks.arguments import USAGE, Request, parse
 from onnxsim_ci.hooks.places import Place, locate
@@ -61,6 +62,8 @@ def _models(request: Request) -> ExitCode:
         codes.append(ExitCode.BAD_INPUT)
     files = Files(top, trusts_stat=not os.environ.get("CI"))
     uses = request.uses_cache
+    if not uses:
+        os.environ[OFF_VARIABLE] = "1"  # for the children too
     context = context_of(request.options, os.environ, __version__) if uses else ""
     table = SeenTable(folder if uses else None, context)
     new = _unseen(places, table, files, codes)

@@ -5,6 +5,7 @@ Touch: `seen.py` when an answer depends on something new.
 """
 
 import functools
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,7 +115,9 @@ class Run:
         for place in places:
             tree = ReadingTree(self._tree)
             try:
-                resolved = resolve(place.path, tree=tree, file=self._request.policy, settings=settings)
+                resolved = resolve(
+                    place.path, tree=tree, file=self._request.policy, settings=settings, place=self._root
+                )
             except BadPolicy as mistake:
                 for line in str(mistake).splitlines():
                     if line not in told:
@@ -175,8 +178,8 @@ class Run:
         if found.line:
             say(found.line)
         if found.kind == "rewritten":
-            for line in overrides(path, entry):
-                say(f"  {line}")
+            for line in (*overrides(path, entry), *(f"warning: {text}" for text in entry.warnings)):
+                say(f"  {shown(line)}")
         if entry.failure is not None and entry.failure.traceback:
             print_fault_text(entry.failure.message, entry.failure.traceback)
         beside = item.place.path.rpartition("/")[0]
@@ -186,7 +189,9 @@ class Run:
             self._remember(item, tuple(_joined(beside, name) for name in entry.data_files), found)
 
     def _remember(self, item: _Chosen, data: tuple[str, ...], found: Said) -> None:
-        others = tuple(self._files.note(path) for path in (*item.policies, *data))
+        inputs = item.resolved.policy.verify.data_files(item.place.file.parent)
+        own = (os.path.relpath(path, self._root) for path in inputs if path.is_file())
+        others = tuple(self._files.note(path) for path in (*item.policies, *data, *own))
         entry = Entry(model=item.before, others=others, noted=now(), code=int(found.code), line=found.line)
         self._answers.append(entry)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from onnxsim_ci.errors import BadPolicy
 from onnxsim_ci.policy.loading import gather, read_policy
-from onnxsim_ci.policy.unused import unused_overrides
+from onnxsim_ci.policy.unused import idle_names, unused_overrides
 from onnxsim_ci.vcs import WorkTree, repository_root
 
 
@@ -41,6 +41,5 @@ def check_policy_file(file: Path) -> Findings:
     if first is None:
         is_other = place.name == "pyproject.toml" and place.is_file()
         return Findings() if is_other else Findings(problems=(f"{file}: there is no such policy file",))
-    return Findings(
-        problems=gather(tree, first).problems, warnings=tuple(unused_overrides(first, root / first.folder))
-    )
+    warnings = (*idle_names(first), *unused_overrides(first, root / first.folder))
+    return Findings(problems=gather(tree, first).problems, warnings=warnings)

@@ -65,8 +65,9 @@ class ReportOptions(Section):
         tuple[Literal["text", "json", "markdown", "html", "junit"], ...], Field(strict=False)
     ] = ("text",)
     """Renderings to write; markdown, html and junit are not available yet."""
-    evidence: Annotated[Literal["off", "file", "git-note"], only("off")] = "off"
-    """Keep what the author's machine proved beside the model, or as a git note."""
+    evidence: Literal["off", "file", "git-note"] = "off"
+    """file: what this machine proved, in `model.onnx.evidence.json` beside a written result; git-note: as a
+    note on its blob, ref `onnxsim-ci`."""
     history: Annotated[bool, only(False)] = False  # noqa: FBT003 - the value, not a switch
     """Append one JSON line a model to the history."""
 

@@ -61,13 +61,14 @@ class Resolved:
         return "default"
 
 
-def resolve(
+def resolve(  # noqa: PLR0913 - each is a source of its own, by name
     path: str | Path,
     *,
     tree: Tree | None = None,
     file: str | Path | None = None,
     settings: Sequence[Setting] = (),
     environ: Mapping[str, str] | None = None,
+    place: Path | None = None,
 ) -> Resolved:
     """The effective policy of the model at `path`.
 
@@ -77,6 +78,7 @@ def resolve(
         file: A policy file that replaces the search; in `tree` if that is given.
         settings: Flags, above everything else.
         environ: Environment variables; those of the process if not given.
+        place: Where `tree` lies on this machine; None for a git revision.
 
     Raises:
         BadPolicy: With every mistake found in files, environment and flags.
@@ -92,9 +94,22 @@ def resolve(
     if problems:
         raise BadPolicy(f"{len(problems)} mistakes in the policy", problems=tuple(problems))
     resolved = _effective(chain, model, outside)
-    if not chain or root is None:
+    base = place or root
+    if base is None:
         return resolved
-    return replace(resolved, folder=root / chain[-1].folder, root=root)
+    resolved = replace(resolved, policy=_with_data(resolved, base))
+    return replace(resolved, folder=base / chain[-1].folder, root=base) if chain else resolved
+
+
+def _with_data(resolved: Resolved, root: Path) -> Policy:
+    """The policy with `verify.data` relative to the file that says it; to the current folder for a flag."""
+    verify = resolved.policy.verify
+    if not verify.data:
+        return resolved.policy
+    origin = resolved.origin("verify", "data")
+    file = next((file for file in resolved.files if origin.startswith(f"{file}:")), None)
+    folder = Path.cwd() if file is None else (root / file).parent
+    return resolved.policy.model_copy(update={"verify": verify.placed(folder)})
 
 
 def policy_file_of(path: Path) -> Path | None:

@@ -1,16 +1,18 @@
 """What may be done to a model and how it must be proven: simplify, shapes, verify, limits.
 
-House: policy. May import pydantic and policy.fields.
+House: policy. May import pydantic, policy.fields, vcs.
 Touch: schema/policy.schema.json and docs/policy.md (`make docs`); onnxsim_ci/api compiles these fields.
 """
 
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, WithJsonSchema, field_validator
+from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr, WithJsonSchema, field_validator
 
 from onnxsim_ci.policy.fields import Bytes, Count, Names, Relative, RelativePath, Seconds, Section, only
 from onnxsim_ci.policy.quantities import Allowance, parse_allowance
 from onnxsim_ci.policy.rule_names import check_rule_name
+from onnxsim_ci.vcs import repository_root
 
 ZERO_GROWTH = parse_allowance("+0")
 
@@ -97,7 +99,7 @@ class Verify(Section):
     shapes: dict[str, OneOrMoreShapes] = Field(default={})
     """Shapes to try, by input name: one shape or a list of shapes."""
     data: RelativePath = ""
-    """Inputs to use first: a glob of .npz or .npy files, or test_data_set folders."""
+    """Inputs to use first: a glob of .npz or .npy files, or test_data_set folders, relative to the policy."""
     rtol: Literal["auto"] | Annotated[float, Field(ge=0)] = "auto"
     """auto: noise units; a number replaces them by this relative tolerance."""
     atol: Annotated[float, Field(ge=0)] = 0.0
@@ -110,6 +112,24 @@ class Verify(Section):
     """quarantine: leave the rule to blame out and prove again; fail: write nothing."""
     timeout: Seconds = 300.0
     """Longest proof of one model; past it the model is left as it is."""
+    _folder: Path | None = PrivateAttr(default=None)
+
+    def placed(self, folder: Path) -> Self:
+        """The same, with `data` relative to `folder`: where the policy file that says it lies."""
+        copy = self.model_copy()
+        copy._folder = folder  # noqa: SLF001 - of our own copy
+        return copy
+
+    def data_files(self, folder: Path) -> list[Path]:
+        """Files and folders that `data` names, sorted; links out of the repository are left out.
+
+        Args:
+            folder: Where `data` is relative to, if the policy came from no file: the model's folder.
+        """
+        base = self._folder or folder
+        top = (repository_root(base.resolve()) or base).resolve()
+        found = base.glob(self.data) if self.data else ()
+        return sorted(path for path in found if path.resolve().is_relative_to(top))
 
     @field_validator("shapes", mode="before")
     @classmethod

@@ -1,4 +1,4 @@
-"""Overrides that match no file: warnings of `policy check`.
+"""What in a policy never applies, for `policy check`: overrides that match no file, names that mean nothing.
 
 House: policy. May import policy.layers, loading; vcs.
 Touch: tests/policy/test_checking.py.
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from onnxsim_ci.policy.layers import matches
 from onnxsim_ci.policy.loading import PolicyFile
+from onnxsim_ci.policy.rule_names import ONNXSIM_PASSES
 from onnxsim_ci.vcs import WorkTree
 
 _WILD = frozenset("*?[")
@@ -28,6 +29,18 @@ def unused_overrides(file: PolicyFile, folder: Path) -> Iterator[str]:
         if not any(matches(patterns, "", path) for path in paths):
             keys = ("overrides", index, "files")
             yield f"{file.place(keys)}: overrides.{index}.files matches no file{_nearest(patterns[0], paths)}"
+
+
+def idle_names(file: PolicyFile) -> Iterator[str]:
+    """One sentence for each name of onnxsim in `simplify.skip` or `extra` that no rule of ours answers to."""
+    for key in ("skip", "extra"):
+        table = file.tables.get("simplify")
+        names = table.get(key) if isinstance(table, dict) else None
+        for index, name in enumerate(names if isinstance(names, list) else ()):
+            if isinstance(name, str) and ONNXSIM_PASSES.get(name) == ():
+                keys = ("simplify", key, index)
+                what = f"{name!r} has no effect: no rule does its work"
+                yield f"{file.place(keys)}: simplify.{key}.{index}: {what}"
 
 
 def _is_globs(files: object) -> bool:

@@ -232,6 +232,14 @@ def test_new_and_old_data_files_are_named_for_git(here: Path, hook: Any, heavy: 
     assert hook("big/m.onnx") == type(done)(0, "", "")
 
 
+def test_evidence_is_a_new_file_too(here: Path, hook: Any) -> None:
+    save(here / "m.onnx")
+    (here / "onnxsim-ci.toml").write_text('report.evidence = "file"\n')
+    done = hook("m.onnx")
+    assert done.lines[-1] == "git add m.onnx.evidence.json"
+    assert hook("m.onnx") == type(done)(0, "", "")
+
+
 def test_a_data_file_stands_for_the_models_that_name_it(here: Path, hook: Any, heavy: Path) -> None:
     save(heavy.parent / "other.onnx")
     done = hook("big/m onnx.data", "big/m.onnx")

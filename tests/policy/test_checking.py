@@ -11,6 +11,7 @@ from onnxsim_ci.errors import BadPolicy
 from onnxsim_ci.hooks.door import run as run_hook
 from onnxsim_ci.policy import resolve
 from onnxsim_ci.policy.checking import check_policy_file
+from onnxsim_ci.policy.rule_names import ONNXSIM_PASSES
 
 TEXT = Path(__file__).with_name("mistakes.toml").read_text(encoding="utf-8")
 
@@ -104,3 +105,13 @@ def test_a_base_that_is_no_toml_is_told_beside_the_rest(write: Any) -> None:
     assert problems[0].startswith("onnxsim-ci.toml:2:8: verify.sampels")
     assert problems[1].startswith("base.toml: not TOML: ")
     assert problems[2].startswith("onnxsim-ci.toml:1:25: extends 'gone.toml'")
+
+
+def test_names_of_onnxsim_that_mean_nothing_here_are_warnings(write: Any) -> None:
+    idle = next(name for name, rules in ONNXSIM_PASSES.items() if not rules)
+    file = write("onnxsim-ci.toml", f'[simplify]\nskip = ["{idle}", "fuse_bn_into_conv"]\n')
+    found = check_policy_file(file)
+    assert found.problems == ()
+    assert found.warnings == (
+        f"onnxsim-ci.toml:2:9: simplify.skip.0: {idle!r} has no effect: no rule does its work",
+    )

@@ -1,9 +1,10 @@
 """Join constants of a chain: (x * a) * b, (x + a) + b, (x * a + b) * c, (x + a) * b + c and (x * a) ** k * b.
 
 The same real function with one operation less; the joined constants are computed in float64 and rounded once.
-Declined when a factor or a product of factors leaves 2 ** -64 to 2 ** 64, when terms cancel, when a constant
-widens the result or the joined one is larger than both, when a large constant is shared, when an inner value
-has another reader, and before operators that compare or round to whole numbers.
+Declined when a factor or a product of factors leaves 2 ** -64 to 2 ** 64, when one shrinks what another
+enlarged, when terms cancel or their sum is no number of the type, when a constant widens the result or the
+joined one is larger than both, when a large constant is shared, when an inner value has another reader, in
+longer chains, whose roundings add up, and before operators that compare or round to whole numbers.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/arithmetic/merge_constants_of_chain.md; then `make docs`.
@@ -58,6 +59,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         return Declined("a reader of the result makes it discrete, where the last bit decides")
     if outer is None or inner is None:
         return Declined("it is no step with a constant behind another one that only it reads")
+    if _is_long(node, inner):
+        return Declined("the chain around {0!r} goes on, and its roundings add up", outer.kept)
     joined = (
         _power(node, outer, inner, facts) if inner.op_type == "Pow" else _joined(node, outer, inner, facts)
     )
@@ -95,6 +98,23 @@ def _joined(node: Node, outer: Factor, inner_node: Node, facts: Facts) -> Steps 
         if np.abs(first.numbers).max(initial=0.0) > LARGEST_TERM:
             return None
     return first.kept, (("Mul", factor), ("Add", term))
+
+
+def _is_long(node: Node, inner: Node) -> bool:
+    """True when more steps of the chain follow: those of the same kind also when they come before."""
+    kinds = FACTORS if node.op_type in FACTORS else TERMS
+    is_pair = inner.op_type in kinds
+    above = next((v.producer for v in inner.inputs if v is not None and not v.is_constant), None)
+    before = above if is_pair else None
+    after = [reader for value in node.outputs if value for reader in value.uses]
+    wanted = kinds if is_pair else (*FACTORS, *TERMS)
+    return (before is not None and _has_constant(before, kinds)) or any(
+        _has_constant(n, wanted) for n in after
+    )
+
+
+def _has_constant(node: Node, op_types: tuple[str, ...]) -> bool:
+    return node.op_type in op_types and any(v is not None and v.is_constant for v in node.inputs)
 
 
 def _power(node: Node, outer: Factor, power: Node, facts: Facts) -> Steps | None:
@@ -137,9 +157,13 @@ def _times(a: Array, b: Array) -> Array | None:
 
 
 def _product(a: Array, b: Array) -> Array | None:
-    """Product of factors, in the range of factors."""
+    """Product of factors, in their range; none shrinks what another enlarged, so overflows stay."""
     result = _times(a, b)
-    if result is None or not ((np.abs(result) >= SMALLEST) & (np.abs(result) <= LARGEST)).all():
+    enlarge = [np.abs(numbers) >= 1 for numbers in (a, b)]
+    shrink = [np.abs(numbers) <= 1 for numbers in (a, b)]
+    if result is None or not (enlarge[0] & enlarge[1] | shrink[0] & shrink[1]).all():
+        return None
+    if not ((np.abs(result) >= SMALLEST) & (np.abs(result) <= LARGEST)).all():
         return None
     return result
 

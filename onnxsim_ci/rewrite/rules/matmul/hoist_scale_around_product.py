@@ -15,14 +15,15 @@ import numpy as np
 
 from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node, Value
+from onnxsim_ci.rewrite.absorbing import absorbed, is_inference
 from onnxsim_ci.rewrite.contract import Declined, Edit, Level, Lowers, NodeSpec, Operand, ResultClass, Rule
 from onnxsim_ci.rewrite.linear_above import linear_of, scaled_linear
 from onnxsim_ci.rewrite.patterns import only_reader
-from onnxsim_ci.rewrite.scaling import MOVES, Path, factor_of, own_constant, rebuilt, scaled
+from onnxsim_ci.rewrite.scaling import MOVES, Path, factor_of, rebuilt
 
 LONGEST = 8
 """Nodes looked at below the product."""
-WEIGHTED = ("MatMul", "Gemm", "Conv", "ConvTranspose")
+WEIGHTED = ("MatMul", "Gemm", "Conv", "ConvTranspose", "BatchNormalization")
 
 
 def propose(node: Node, facts: Facts) -> Edit | Declined:
@@ -46,13 +47,12 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         return Declined("{0!r} does not come from a linear operator, or does not end in one", x)
     path, last = below
     place = 1 if last.inputs[0] is path[0][0].outputs[0] else 0
-    weight = own_constant(last.inputs[place], facts)
-    divided = None if weight is None else scaled(weight, np.asarray(1.0 / number))
+    divided = absorbed(last, place, np.asarray(1.0 / number), facts)
     base = scaled_linear(linear, number, facts)
     if divided is None or base is None or last.outputs[0] is None:
         return Declined("a constant around {0!r} is shared, or would leave the normal range", x)
-    operands: list[Operand] = list(last.inputs)
-    operands[place], operands[1 - place] = divided, rebuilt(path, base)
+    operands: list[Operand] = [divided.get(i, v) for i, v in enumerate(last.inputs)]
+    operands[1 - place] = rebuilt(path, base)
     spec = NodeSpec(last.op_type, tuple(operands), like=last)
     why = "a factor of a linear operator's constants, and its inverse of the next one's"
     return Edit(why, replace=((output, base), (last.outputs[0], spec)))
@@ -70,14 +70,19 @@ def _below(product: Node, x: Value, root: Node) -> tuple[Path, Node] | None:
         if len(places) != 1:
             return None
         if node.op_type in WEIGHTED and path:
-            return (path, node) if places[0] == 0 or (node.op_type == "MatMul") else None
-        is_linear = node.op_type == "Mul" or (node.op_type in ("Div", *MOVES) and places[0] == 0)
-        if not is_linear or node.outputs[0] is None or (not path and node.op_type != "Mul"):
+            fits = places[0] == 0 or node.op_type == "MatMul"
+            return (path, node) if fits and _is_linear(node) else None
+        goes_on = node.op_type == "Mul" or (node.op_type in ("Div", *MOVES) and places[0] == 0)
+        if not goes_on or node.outputs[0] is None or (not path and node.op_type != "Mul"):
             return None
         path = ((node, places[0]), *path)
         value = node.outputs[0]
         node = only_reader(value)
     return None
+
+
+def _is_linear(node: Node) -> bool:
+    return node.op_type != "BatchNormalization" or is_inference(node)
 
 
 RULE = Rule(

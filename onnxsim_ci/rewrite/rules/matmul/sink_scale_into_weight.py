@@ -1,9 +1,9 @@
 """Move a constant factor down through moves and products into the weight of a linear operator.
 
 (x * c) @ W = x @ (c * W): one number anywhere in the product that the operator reads, or one for each row of
-the weight where no move lies between. The new weight is the elementwise product in float64, rounded once.
-Declined when a value on the way has another reader, when the weight is shared, and when a factor is 0 or a
-new number leaves the normal range.
+the weight where no move lies between; BatchNormalization takes one number into scale and mean. The new weight
+is the elementwise product in float64, rounded once. Declined when a value on the way has another reader, when
+the weight is shared, and when a factor is 0 or a new number leaves the normal range.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/matmul/sink_scale_into_weight.md; then `make docs`.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node, Value
+from onnxsim_ci.rewrite.absorbing import absorbed, is_inference
 from onnxsim_ci.rewrite.contract import (
     Declined,
     Edit,
@@ -24,8 +25,7 @@ from onnxsim_ci.rewrite.contract import (
     Rule,
     replace,
 )
-from onnxsim_ci.rewrite.linear import Array
-from onnxsim_ci.rewrite.scaling import MOVES, Factor, Path, factor_of, own_constant, rebuilt, scaled
+from onnxsim_ci.rewrite.scaling import MOVES, Factor, Path, factor_of, rebuilt
 
 LONGEST = 8
 """Nodes looked at above a linear operator."""
@@ -40,18 +40,19 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     producer = None if data is None else data.producer
     if producer is None or data is None or weight is None or producer.op_type not in NEAR:
         return Declined("no factor stands before it")
+    if node.op_type == "BatchNormalization" and not is_inference(node):
+        return Declined("{0!r} is normalized in training", data)
     if not weight.is_constant:
         return Declined("the weight {0!r} is not a constant", weight)
     found = _found_above(node, data, place, facts)
     if found is None:
         return Declined("no constant factor stands above {0!r} alone", data)
     factor, path = found
-    constant = own_constant(weight, facts)
-    new = None if constant is None else scaled(constant, _aligned(node, constant, factor.numbers))
-    if new is None:
-        return Declined("the weight {0!r} is shared, or would leave the normal range", weight)
-    operands: list[Operand] = list(node.inputs)
-    operands[place], operands[1 - place] = new, rebuilt(path, factor.kept)
+    changed = absorbed(node, place, factor.numbers, facts)
+    if changed is None:
+        return Declined("a constant beside {0!r} is shared, or would leave the normal range", data)
+    operands: list[Operand] = [changed.get(i, v) for i, v in enumerate(node.inputs)]
+    operands[1 - place] = rebuilt(path, factor.kept)
     spec = NodeSpec(node.op_type, tuple(operands), like=node)
     return replace(node, spec, "a factor before a linear operator is a factor of its weight")
 
@@ -103,24 +104,10 @@ def _fits(node: Node, factor: Factor, facts: Facts) -> bool:
     return bool(aligned == (1, channels, *(1,) * (rank - 2)))
 
 
-def _aligned(node: Node, weight: Array, numbers: Array) -> Array:
-    """The factors in the form in which they multiply the weight."""
-    if numbers.size == 1:
-        return numbers.reshape(())
-    ones = (1,) * (weight.ndim - 2)
-    if node.op_type in ("MatMul", "Gemm"):
-        return numbers.reshape(1, -1) if node.attribute("transB", 0) else numbers.reshape(-1, 1)
-    if node.op_type == "ConvTranspose":
-        return numbers.reshape(-1, 1, *ones)
-    group = node.attribute("group", 1)
-    each = numbers.reshape(group, 1, -1).repeat(weight.shape[0] // group, axis=1)
-    return each.reshape(weight.shape[0], weight.shape[1], *ones)
-
-
 RULE = Rule(
     id="sink-scale-into-weight",
     family="matmul",
-    roots=("MatMul", "Gemm", "Conv", "ConvTranspose"),
+    roots=("MatMul", "Gemm", "Conv", "ConvTranspose", "BatchNormalization"),
     since_opset=7,
     result=ResultClass.ROUNDING,
     level=Level.FUSION,
