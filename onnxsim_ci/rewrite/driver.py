@@ -11,6 +11,7 @@ Touch: the steps (`fold_step.py`, `rule_step.py`, `merge_step.py`), `workbench.p
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from onnx import ModelProto
 
@@ -29,6 +30,8 @@ from onnxsim_ci.rewrite.workbench import Workbench
 
 ROUNDS = 4
 """Inference rounds at most; on 217 real models two always sufficed."""
+
+rank_of = attrgetter("rank")
 
 
 class Run:
@@ -96,25 +99,36 @@ class Run:
             self.to_fixpoint(journal.exact_count)
 
     def to_fixpoint(self, seen: int) -> None:
-        """Settle and learn from what changed since the journal had `seen` records, until nothing does."""
+        """Settle and learn from what changed since the journal had `seen` records, until nothing does.
+
+        Rules that look far are offered all nodes again, since a change queues its near neighbours only.
+        """
+        journal = self.bench.journal
+        far = tuple(r for r in self.rules.rules if r.looks_far)
+        offered = seen
         for _ in range(ROUNDS):
             self.settle()
-            if len(self.bench.journal) == seen or self.bench.stop is not StopReason.FIXPOINT:
+            if len(journal) != offered:
+                offered = len(journal)
+                self.settle_from(far)
+            if len(journal) == seen or self.bench.stop is not StopReason.FIXPOINT:
                 return
-            seen = len(self.bench.journal)
+            seen = len(journal)
             for value in self.bench.editor.take_fresh():
                 self.merges.merge_constant(value)
             self.folds.reconsider()
-            if not is_complete(self.graph):
-                self.learn()
+            if not is_complete(self.graph) and self.learn():
+                offered = -1
 
-    def learn(self) -> None:
+    def learn(self) -> bool:
         """Infer shapes of the changed graph, and queue the neighbourhood of what is known better."""
         self.write_back(is_last=False)
-        for value in infer(self.graph, self.model).learned:
+        learned = infer(self.graph, self.model).learned
+        for value in learned:
             if value.producer is not None:
                 self.worklist.push(value.producer)
             self.worklist.push_all(value.uses)
+        return bool(learned)
 
     def write_back(self, *, is_last: bool) -> None:
         """Bring the messages up to date; value_info waits for the last time."""
@@ -148,16 +162,15 @@ class Run:
 
     def settle_from(self, rules: tuple[Rule, ...]) -> None:
         """Offer the nodes to one of these rules after the other, and settle what each touches."""
-        nodes = [n for s in self.scopes() for n in s.nodes if n.is_alive and n.operator is not None]
         by_operator: dict[str, list[Node]] = {}
-        for node in nodes:
-            by_operator.setdefault(node.op_type, []).append(node)
-        offer = RuleStep(self.bench)
+        for scope in self.scopes():
+            for node in scope.nodes:
+                if node.is_alive and node.operator is not None:
+                    by_operator.setdefault(node.op_type, []).append(node)
         for rule in rules:
-            offer.use((rule,))
             roots = [n for root in rule.roots for n in by_operator.get(root, ())]
-            for node in sorted(roots, key=lambda n: n.rank):
-                if node.is_alive and offer.try_rules(node):
+            for node in sorted(roots, key=rank_of):
+                if node.is_alive and self.rules.try_rule(rule, node):
                     self.settle()
 
     def visit(self, node: Node) -> None:

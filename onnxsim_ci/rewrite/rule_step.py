@@ -27,31 +27,40 @@ class RuleStep:
 
     def table(self, node: Node) -> tuple[Rule, ...]:
         """The rules to offer `node` to: by operator, domain and opset of its scope."""
-        version = node.scope.opsets.get(node.domain, 0)
-        key = (node.op_type, node.domain, version)
+        key = (node.op_type, node.domain, node.scope.opsets.get(node.domain, 0))
         found = self.tables.get(key)
         if found is None:
             found = self.tables[key] = tuple(
-                r
-                for r in self.rules
-                if node.op_type in r.roots
-                and node.domain == r.domain
-                and r.since_opset <= version <= r.until_opset
-                and r.id not in self.broken
+                r for r in self.rules if node.op_type in r.roots and self.is_for(r, node)
             )
         return found
 
+    def is_for(self, rule: Rule, node: Node) -> bool:
+        """True when the rule knows the node's domain and opset, and is not broken."""
+        version = node.scope.opsets.get(node.domain, 0)
+        return (
+            rule.domain == node.domain
+            and rule.since_opset <= version <= rule.until_opset
+            and rule.id not in self.broken
+        )
+
     def try_rules(self, node: Node) -> bool:
         """Offer `node` to its rules; True when one changed the graph."""
-        facts = self.bench.facts
-        for rule in self.table(node):
-            answer = rule.propose(node, facts)
-            if isinstance(answer, Declined):
-                continue
-            if self.bench.editor.can_apply(answer) and self.lowers(rule, node, answer) and self.bench.allow():
-                self.apply(rule, node, answer)
-                return True
-        return False
+        return any(self.offer(rule, node) for rule in self.table(node))
+
+    def try_rule(self, rule: Rule, node: Node) -> bool:
+        """Offer `node` to one rule whose root it may be; True when it changed the graph."""
+        return self.is_for(rule, node) and self.offer(rule, node)
+
+    def offer(self, rule: Rule, node: Node) -> bool:
+        """Let `rule` look at `node`; True when it changed the graph."""
+        answer = rule.propose(node, self.bench.facts)
+        if isinstance(answer, Declined) or not self.bench.editor.can_apply(answer):
+            return False
+        if not self.lowers(rule, node, answer) or not self.bench.allow():
+            return False
+        self.apply(rule, node, answer)
+        return True
 
     def lowers(self, rule: Rule, node: Node, edit: Edit) -> bool:
         """True unless the edit would keep the node count and lower no rank."""

@@ -41,4 +41,5 @@ RULE = Rule(
     lowers=Lowers.NODES,
     hazards=frozenset({"saturation", "large"}),
     propose=propose,
+    looks_far=True,
 )

@@ -102,4 +102,5 @@ RULE = Rule(
     lowers=Lowers.NODES,
     hazards=frozenset({"empty", "batch_one"}),
     propose=propose,
+    looks_far=True,
 )

@@ -177,4 +177,5 @@ RULE = Rule(
     level=Level.FUSION,
     lowers=Lowers.NODES,
     propose=propose,
+    looks_far=True,
 )

@@ -112,4 +112,5 @@ RULE = Rule(
     lowers=Lowers.NODES,
     hazards=frozenset({"large"}),
     propose=propose,
+    looks_far=True,
 )

@@ -79,4 +79,5 @@ RULE = Rule(
     result=ResultClass.EXACT,
     lowers=Lowers.NODES,
     propose=propose,
+    looks_far=True,
 )
