@@ -266,10 +266,10 @@ class Graph:
 
     Attributes:
         names: Every value name in any scope, so that new names shadow nothing.
-        repeated: Names that more than one scope defines.
+        repeated: Names that more than one scope defines. numbered: Last number of fresh names by base.
     """
 
-    __slots__ = ("functions", "ir_version", "names", "repeated", "root")
+    __slots__ = ("functions", "ir_version", "names", "numbered", "repeated", "root")
 
     def __init__(self, root: Scope, functions: tuple[Scope, ...], ir_version: int, names: set[str]) -> None:
         self.root = root
@@ -277,6 +277,7 @@ class Graph:
         self.ir_version = ir_version
         self.names = names
         self.repeated: set[str] = set()
+        self.numbered: dict[str, int] = {}
 
     def scopes(self) -> Iterator[Scope]:
         """The main graph, the function bodies and all their live subgraphs, outer before inner."""
@@ -290,9 +291,10 @@ class Graph:
 
     def fresh_name(self, base: str) -> str:
         """A name that no scope of the model uses, made from `base`; it counts as used from now on."""
-        name, number = base, 0
+        name, number = base, self.numbered.get(base, 0)
         while not name or name in self.names:
             number += 1
             name = f"{base}_{number}"
+        self.numbered[base] = number
         self.names.add(name)
         return name
