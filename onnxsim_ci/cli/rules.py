@@ -15,15 +15,15 @@ from onnxsim_ci.cli import options
 
 def rules(
     stats: Annotated[
-        list[str], typer.Option("--stats", metavar="MODEL", help="How often each rule fires on this model.")
+        list[str], typer.Option("--stats", metavar="MODEL", help="What each rule does on this model.")
     ] = [],
     json: options.Json = False,
     color: options.ColorChoice = options.Color.AUTO,
 ) -> None:
-    """List the rules, in the order they are tried; with --stats, how often each fires."""
+    """List the rules, in the order they are tried; with --stats, what each costs and wins."""
     from onnxsim_ci.rewrite import RULES
 
-    counts = _counts(stats) if stats else None
+    tallies = _tallies(stats)
     rows = [
         {
             "id": rule.id,
@@ -31,11 +31,11 @@ def rules(
             "level": rule.level.value,
             "result": rule.result.value,
             "status": rule.status.value,
-            **({} if counts is None else {"fired": counts.pop(rule.id, 0)}),
+            **tallies.pop(rule.id, {}),
         }
         for rule in RULES
     ]
-    rows += [{"id": name, "fired": count} for name, count in (counts or {}).items()]
+    rows += [{"id": name, **tally} for name, tally in tallies.items()]
     if json:
         sys.stdout.write(json_format.dumps(rows, indent=2) + "\n")
         return
@@ -49,13 +49,16 @@ def rules(
     options.Output(color=color).console().print(table)
 
 
-def _counts(models: list[str]) -> dict[str, int]:
-    from onnxsim_ci.api import optimize
-    from onnxsim_ci.policy import Policy
+def _tallies(models: list[str]) -> dict[str, dict[str, int | float]]:
+    from onnxsim_ci.api.tallying import tally_rules
 
-    counts: dict[str, int] = {}
-    for model in models:
-        journal = optimize(model, policy=Policy.model_validate({"verify": {"mode": "off"}})).journal
-        for rule, count in journal.counts().items():
-            counts[rule] = counts.get(rule, 0) + count
-    return counts
+    return {
+        rule: {
+            "tried": tally.tried,
+            "fired": tally.fired,
+            "milliseconds": round(tally.seconds * 1000, 2),
+            "nodes": tally.nodes,
+            "bytes": tally.bytes,
+        }
+        for rule, tally in tally_rules(models).items()
+    }

@@ -13,6 +13,7 @@ from onnxsim_ci.rewrite.engine import resting_collector, rewrite
 from onnxsim_ci.rewrite.journal import Journal, Record
 from onnxsim_ci.rewrite.outcome import Outcome, StopReason
 from onnxsim_ci.rewrite.plan import Plan, ValueInfos
+from onnxsim_ci.rewrite.tallies import Tallies, Tally
 from onnxsim_ci.rewrite.workbench import FOLD, MERGE_CONSTANTS, MERGE_NODES
 
 __all__ = [
@@ -31,6 +32,8 @@ __all__ = [
     "Rule",
     "Status",
     "StopReason",
+    "Tallies",
+    "Tally",
     "ValueInfos",
     "refusals_of",
     "resting_collector",

@@ -21,6 +21,7 @@ from onnxsim_ci.rewrite.rules.control_flow import (
 )
 from onnxsim_ci.rewrite.rules.conv import (
     fuse_add_into_conv,
+    fuse_batchnorm_before_conv,
     fuse_batchnorm_into_conv,
     fuse_mul_into_conv,
     fuse_pad_into_conv,
@@ -177,6 +178,7 @@ RULES: tuple[Rule, ...] = (
     convert_reciprocal_to_div.RULE,
     fuse_add_into_conv.RULE,
     fuse_batchnorm_into_conv.RULE,
+    fuse_batchnorm_before_conv.RULE,
     fuse_mul_into_conv.RULE,
     fuse_pad_into_conv.RULE,
     fuse_patches_into_conv.RULE,

@@ -10,7 +10,7 @@ Touch: the steps (`fold_step.py`, `rule_step.py`, `merge_step.py`), `workbench.p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 
 from onnx import ModelProto
@@ -37,7 +37,15 @@ rank_of = attrgetter("rank")
 class Run:
     """One run over one graph; see the module's docstring."""
 
-    def __init__(self, graph: Graph, model: ModelProto, weights: Weights, plan: Plan) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        model: ModelProto,
+        weights: Weights,
+        plan: Plan,
+        catalogue: Sequence[Rule] | None = None,
+    ) -> None:
+        self.catalogue = catalogue
         self.graph = graph
         self.model = model
         self.plan = plan
@@ -86,8 +94,8 @@ class Run:
     def both_passes(self) -> None:
         """EXACT rules on every node, then all rules from where the others fire."""
         journal = self.bench.journal
-        exact = selected_rules(self.plan, exact_only=True)
-        every = selected_rules(self.plan, exact_only=False)
+        exact = selected_rules(self.plan, exact_only=True, rules=self.catalogue)
+        every = selected_rules(self.plan, exact_only=False, rules=self.catalogue)
         self.rules.use(exact)
         for scope in self.scopes():
             self.worklist.push_all([n for n in scope.nodes if n.op_type != "Constant"])

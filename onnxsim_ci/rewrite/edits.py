@@ -34,8 +34,8 @@ class Editor:
 
     Attributes:
         node_delta: Nodes made minus nodes removed since the last `start`, Constant nodes aside.
-        touched: Nodes to visit again.
-        added: Names of values made since the last `start`.
+        touched, added: Nodes to visit again, and names of values made since the last `start`.
+        made_bytes, freed: Size of the constants made, and constants without readers, since the last `start`.
         gone: (removed value, value that stands for it or "") since the last `start`.
     """
 
@@ -49,11 +49,10 @@ class Editor:
 
     def start(self) -> None:
         """Forget what earlier edits did."""
-        self.node_delta = 0
-        self.touched: list[Node] = []
+        self.node_delta, self.made_bytes, self.base = 0, 0, ""
+        self.touched, self.freed = list[Node](), list[Value]()
         self.added: list[str] = []
         self.gone: list[tuple[str, str]] = []
-        self.base = ""
 
     def take_fresh(self) -> list[Value]:
         """The constants made since the last call; they may equal others once they are tensors."""
@@ -142,6 +141,7 @@ class Editor:
             self.redirect(value, known)
             return
         hold_constant(value, array)
+        self.made_bytes += array.nbytes
         if not value.pins:
             self.shared.remember(value, array)
         self.fresh.append(value)
@@ -191,6 +191,7 @@ class Editor:
             self.early(known)
             return known
         value = new_constant(self.graph, scope, array, base)
+        self.made_bytes += array.nbytes
         self.shared.remember(value, array)
         self.fresh.append(value)
         self.added.append(value.name)
@@ -255,7 +256,9 @@ class Editor:
             producer = value.producer
             if value.is_read:
                 self.touched += value.uses if len(value.uses) == 1 else ()
-            elif producer is not None and producer.is_alive:
+                continue
+            self.freed += [value] if value.is_constant else []
+            if producer is not None and producer.is_alive:
                 self.touched.append(producer)
                 if self._is_dead(producer):
                     stack += self._remove(producer)

@@ -22,6 +22,7 @@ class Record(NamedTuple):
         graph. node: Label of the root node. value: Name of the first value that changed. added: Values that
         the edit made or computes anew. why: The rule's sentence. machine: Folded through the runtime, so the
         bits may depend on the machine's instruction set. hazards: Special inputs that could tell a mistake.
+        nodes, bytes: How many nodes and bytes of constants there are more than before, mostly fewer.
     """
 
     rule: str
@@ -33,6 +34,8 @@ class Record(NamedTuple):
     added: tuple[str, ...] = ()
     machine: bool = False
     hazards: frozenset[str] = frozenset()
+    nodes: int = 0
+    bytes: int = 0
 
 
 @dataclass(eq=False, slots=True)

@@ -130,10 +130,11 @@ def per_channel(facts: Facts, constant: Value, parameters: ConvParameters) -> Ar
 
 def is_in_range(numbers: Array, dtype: np.dtype[Any]) -> bool:
     """True when every number is finite and stays so in `dtype`."""
-    return bool(np.isfinite(numbers).all() and (np.abs(numbers) <= float(np.finfo(dtype).max)).all())
+    return bool(np.abs(numbers).max(initial=0.0) <= float(np.finfo(dtype).max))
 
 
 def loses_digits(before: Array, after: Array, dtype: np.dtype[Any]) -> bool:
     """True when scaling pushes a number below the normal range of `dtype`, where digits get lost."""
     tiny = float(np.finfo(dtype).tiny)
-    return bool(((np.abs(after) < tiny) & (np.abs(before) >= tiny)).any())
+    is_small = np.abs(after) < tiny
+    return bool(is_small.any()) and bool((np.abs(before)[is_small] >= tiny).any())

@@ -15,13 +15,15 @@ from onnxsim_ci.rewrite.plan import Plan
 LEVELS = (Level.BASIC, Level.FUSION, Level.TARGET)
 
 
-def selected_rules(plan: Plan, *, exact_only: bool) -> tuple[Rule, ...]:
-    """The catalogue's rules that `plan` switches on, in trial order."""
+def selected_rules(plan: Plan, *, exact_only: bool, rules: Sequence[Rule] | None = None) -> tuple[Rule, ...]:
+    """The rules of `rules`, or else of the catalogue, that `plan` switches on, in trial order."""
     if plan.level is None:
         return ()
     allowed = LEVELS[: LEVELS.index(plan.level) + 1]
     return tuple(
-        r for r in RULES if _is_on(r, plan, allowed) and (not exact_only or r.result is ResultClass.EXACT)
+        r
+        for r in (RULES if rules is None else rules)
+        if _is_on(r, plan, allowed) and (not exact_only or r.result is ResultClass.EXACT)
     )
 
 

@@ -7,7 +7,7 @@ Touch: the steps `rule_step.py`, `fold_step.py`, `merge_step.py` and the driver.
 from __future__ import annotations
 
 from onnxsim_ci.analysis import Facts
-from onnxsim_ci.model import Graph, Node, Weights
+from onnxsim_ci.model import Graph, Node, Value, Weights, stored_bytes
 from onnxsim_ci.rewrite.contract import ResultClass
 from onnxsim_ci.rewrite.edits import Editor
 from onnxsim_ci.rewrite.journal import Journal, Record
@@ -95,6 +95,8 @@ class Workbench:
             added=tuple(self.editor.added),
             machine=machine,
             hazards=hazards,
+            nodes=self.editor.node_delta,
+            bytes=self.editor.made_bytes - sum(map(_stored, set(self.editor.freed))),
         )
         self.journal.records.append(record)
         self.finish()
@@ -104,3 +106,10 @@ class Workbench:
         for value in node.outputs:
             if value is not None:
                 self.worklist.push_all(value.uses)
+
+
+def _stored(constant: Value) -> int:
+    """Bytes of a constant's elements."""
+    if constant.tensor is not None:
+        return stored_bytes(constant.tensor.data_type, constant.tensor.dims)
+    return 0 if constant.data is None else int(constant.data.nbytes)

@@ -216,6 +216,23 @@ def fuse_hard_swish(s: Sketch) -> None:
     s.result(s.node("Mul", (x, g) if s.maybe() else (g, x), x.dtype, x.dims))
 
 
+def fuse_batchnorm_before_conv(s: Sketch) -> None:
+    is_conv = s.maybe()
+    x = s.source(FLOAT, (s.choose((1, 2, "N")), 4, 5) if is_conv else (s.choose((2, "N")), 4))
+    arrays = [numbers(s, (4,)) for _ in range(3)] + [np.abs(numbers(s, (4,))) + 0.1]
+    a = s.node("BatchNormalization", (x, *(s.constant(n, FLOAT) for n in arrays)), FLOAT, x.dims)
+    s.inner(a)
+    bias = s.constant(numbers(s, (2,)), FLOAT)
+    if not is_conv:
+        operands = [a, s.constant(numbers(s, (4, 2)), FLOAT), bias][: s.choose((2, 3))]
+        s.result(s.node("Gemm", operands, FLOAT, (x.dims[0], 2), alpha=s.choose((1.0, 0.5))))
+        return
+    group = s.choose((1, 2))
+    operands = [a, s.constant(numbers(s, (2, 4 // group, 2)), FLOAT), bias][: s.choose((2, 3))]
+    pads = s.choose(((0, 0), (0, 0), (1, 0)))
+    s.result(s.node("Conv", operands, FLOAT, (x.dims[0], 2, None), group=group, pads=pads))
+
+
 def eliminate_zero_bias(s: Sketch) -> None:
     x = _rows(s)
     a = s.node("MatMul", (x, s.constant(numbers(s, (3, 2)), x.dtype)), x.dtype, (x.dims[0], 2))
@@ -337,6 +354,7 @@ FUSED_PATTERNS: dict[str, Callable[[Sketch], None]] = {
         eliminate_zero_bias,
         eliminate_zero_state,
         fuse_add_into_layer_normalization,
+        fuse_batchnorm_before_conv,
         fuse_gelu,
         fuse_hard_sigmoid,
         fuse_hard_swish,

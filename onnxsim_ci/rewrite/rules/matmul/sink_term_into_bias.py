@@ -15,10 +15,11 @@ import numpy as np
 
 from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node, Value
+from onnxsim_ci.rewrite.absorbing import pads_anything, response
 from onnxsim_ci.rewrite.contract import Declined, Edit, Level, Lowers, NodeSpec, ResultClass, Rule, replace
-from onnxsim_ci.rewrite.linear import TYPES, Array, is_in_range
+from onnxsim_ci.rewrite.linear import TYPES, is_in_range
 from onnxsim_ci.rewrite.patterns import feeder
-from onnxsim_ci.rewrite.scaling import Factor, term_of
+from onnxsim_ci.rewrite.scaling import term_of
 
 LARGEST_TERM = 256.0
 """A larger term is often a mean that is taken off: digits of x would be lost."""
@@ -34,14 +35,14 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     term = term_of(sum_node, facts)
     if term is None or not data.single_reader or np.abs(term.numbers).max(initial=0.0) > LARGEST_TERM:
         return Declined("{0!r} has another reader, or is no sum with a constant of its shape up to 256", data)
-    if linear.op_type == "Conv" and _pads(linear):
+    if linear.op_type == "Conv" and pads_anything(linear):
         return Declined("the convolution of {0!r} pads, and the term would not reach its borders", data)
     bias, weight = node.input(place), linear.inputs[1]
     old = np.zeros(1) if bias is None else facts.array(bias)
     matrix = None if weight is None else facts.array(weight)
     if old is None or matrix is None or matrix.dtype not in TYPES or linear.attribute("transA", 0):
         return Declined("the weight or the bias behind {0!r} is not a float constant", data)
-    row = _response(linear, matrix, term)
+    row = response(linear, matrix, term.numbers)
     if row is None:
         return Declined("the term in {0!r} varies over other axes than the weight's rows", data)
     moved = old.astype(np.float64) * linear.attribute("beta", 1.0) + row * linear.attribute("alpha", 1.0)
@@ -67,39 +68,6 @@ def _product_of(add: Node) -> tuple[Node | None, int]:
 
 def _is_constant(value: Value | None) -> bool:
     return value is not None and value.is_constant
-
-
-def _pads(conv: Node) -> bool:
-    return any(conv.attribute("pads", ())) or conv.attribute("auto_pad", "NOTSET") not in ("NOTSET", "VALID")
-
-
-def _response(node: Node, weight: Array, term: Factor) -> Array | None:
-    """What the operator makes of the term alone: one float64 number a column (channel)."""
-    exact = weight.astype(np.float64)
-    if node.op_type == "Conv":
-        group = node.attribute("group", 1)
-        rows = _summed(exact.reshape(exact.shape[0], exact.shape[1], -1).transpose(2, 1, 0))
-        channels = exact.shape[1] * group
-        aligned = (1,) * (weight.ndim - term.numbers.ndim) + term.numbers.shape
-        if term.numbers.size > 1 and aligned != (1, channels, *(1,) * (weight.ndim - 2)):
-            return None
-        each = np.broadcast_to(term.numbers.reshape(-1), (channels,)).reshape(group, -1)
-        rows = rows * each.repeat(exact.shape[0] // group, axis=0).T
-        return _summed(rows)
-    matrix = exact.T if node.attribute("transB", 0) else exact
-    if matrix.ndim != 2 or (term.numbers.size > 1 and term.numbers.shape[-1] != term.numbers.size):
-        return None
-    if term.numbers.size not in (1, matrix.shape[0]):
-        return None
-    return _summed(matrix * np.broadcast_to(term.numbers.reshape(-1), matrix.shape[:1])[:, None])
-
-
-def _summed(rows: Array) -> Array:
-    """Sum of the rows, one after the other."""
-    total = np.zeros(rows.shape[1:])
-    for row in rows:
-        total += row
-    return total
 
 
 RULE = Rule(
