@@ -178,9 +178,9 @@ class Run:
         entry = judge(entry, item.resolved.policy, item.resolved.origin, command="check")
         after = Files(self._root, trusts_stat=False).note(path)
         is_check = self._request.mode == "check"
-        found = said(
-            path, entry, was_written=not is_check and after.sha256 != item.before.sha256, is_check=is_check
-        )
+        was_written = not is_check and after.sha256 != item.before.sha256
+        verify = item.resolved.policy.verify
+        found = said(path, entry, verify, was_written=was_written, is_check=is_check)
         self._codes.append(found.code)
         if found.line:
             say(found.line)
