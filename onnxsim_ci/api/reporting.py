@@ -123,7 +123,7 @@ def describe(run: Run) -> Report:
         source=figures(run.source.statistics),
         result=figures(candidate.statistics),
         verdict=verdict_report(run.proven.verdict),
-        preset=run.policy.preset,
+        preset=run.policy.preset_sentence,
         assumptions=assumptions(journal.records),
         rules=rule_uses(journal.records),
         removed_names={name: journal.survivor_of(name) for name in journal.survivors},

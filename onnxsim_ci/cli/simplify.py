@@ -83,8 +83,8 @@ def simplify(
     _refuse_unbuilt(
         {
             "--measure": measure,
-            "--input-data-path": input_data_path,
-            "--custom-lib": custom_lib,
+            "--input-data-path": bool(input_data_path),
+            "--custom-lib": custom_lib is not None,
             "--save-as-external-data": save_as_external_data,
         }
     )
@@ -232,7 +232,14 @@ def _suggest_overrides(finished: "Finished", job: "Job") -> None:
             sys.stderr.write(override_text(entry.path, entry, prefix=""))
 
 
-def _refuse_unbuilt(flags: dict[str, object]) -> None:
-    asked = [name for name, value in flags.items() if value]
-    if asked:
-        raise NotAvailable(f"{', '.join(asked)} is not available in this version")
+_INSTEAD = {
+    "--measure": "the figures of `onnxsim-ci diff A B` are exact and need no run",
+    "--input-data-path": "save the inputs by name with numpy.savez and pass --set verify.data=FILE.npz",
+    "--custom-lib": "custom operators are kept as they are, and the parts that can run are compared",
+    "--save-as-external-data": "a model that has external data keeps it; `onnx.save` moves weights out",
+}
+
+
+def _refuse_unbuilt(flags: dict[str, bool]) -> None:
+    for name in (name for name, is_asked in flags.items() if is_asked):
+        raise NotAvailable(f"{name} is not available in this version", hint=_INSTEAD[name])

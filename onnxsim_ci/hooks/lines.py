@@ -1,6 +1,6 @@
 """What the hook says about one model: one line.
 
-House: hooks. May import report.
+House: hooks. May import report, policy.
 Touch: integrations/pre-commit/README.md shows these lines.
 """
 
@@ -9,6 +9,7 @@ from typing import Literal
 
 from onnxsim_ci.errors import ExitCode
 from onnxsim_ci.hooks.said import shown
+from onnxsim_ci.policy import Verify
 from onnxsim_ci.report import ModelReport, exit_code, wording
 
 
@@ -32,12 +33,13 @@ class Said:
         return self.kind in ("clean", "left alone")
 
 
-def said(name: str, entry: ModelReport, *, was_written: bool, is_check: bool) -> Said:
+def said(name: str, entry: ModelReport, verify: Verify, *, was_written: bool, is_check: bool) -> Said:
     """What to say about a judged entry.
 
     Args:
         name: The model, relative to the root.
         entry: With the judgements of `check`.
+        verify: How the policy wants it proven: whether what is not is a finding.
         was_written: The file has other bytes now.
         is_check: Nothing may be written.
     """
@@ -47,7 +49,8 @@ def said(name: str, entry: ModelReport, *, was_written: bool, is_check: bool) ->
             kind="failed", code=code, line=f"{head}: {shown(entry.failure.message.removeprefix(f'{name}: '))}"
         )
     if entry.outcome in ("unproven", "differs"):
-        # under verify.on_mismatch = "fail" a difference is a finding, under quarantine nothing is left to do
+        if entry.outcome == "differs":
+            code = ExitCode.CHANGES if verify.strict or verify.on_mismatch == "fail" else ExitCode.FINE
         line = f"{head}: left alone, {shown(wording.proof(entry.verdict))}"
         return Said(kind="left alone", code=code, line=line)
     broken = "; ".join(_gate(entry))

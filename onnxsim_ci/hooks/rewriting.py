@@ -18,7 +18,7 @@ from onnxsim_ci.hooks.places import Place
 from onnxsim_ci.hooks.said import pasted, say, shown
 from onnxsim_ci.hooks.seen import Entry, Files, Noted, SeenTable, now
 from onnxsim_ci.hooks.working import check_one, models_of_data, rewrite_one
-from onnxsim_ci.policy import Resolved, Setting, flag_settings, resolve
+from onnxsim_ci.policy import FILE_VARIABLE, Resolved, Setting, flag_settings, resolve
 from onnxsim_ci.report import ModelReport, judge
 from onnxsim_ci.report.trouble import print_fault_text
 from onnxsim_ci.vcs import (
@@ -113,11 +113,8 @@ class Run:
         settings = _settings(self._request)
         told: set[str] = set()
         for place in places:
-            tree = ReadingTree(self._tree)
             try:
-                resolved = resolve(
-                    place.path, tree=tree, file=self._request.policy, settings=settings, place=self._root
-                )
+                resolved, read = self._policy(place, settings)
             except BadPolicy as mistake:
                 for line in str(mistake).splitlines():
                     if line not in told:
@@ -125,11 +122,21 @@ class Run:
                     told.add(line)
                 self._codes.append(ExitCode.BAD_INPUT)
                 continue
-            item = _Chosen(place, resolved, tuple(tree.reads), self._files.note(place.path))
+            item = _Chosen(place, resolved, read, self._files.note(place.path))
             if resolved.selects(place.path):
                 yield item
             else:
                 self._remember(item, (), Said(kind="clean", code=ExitCode.FINE, line=""))
+
+    def _policy(self, place: Place, settings: Sequence[Setting]) -> tuple[Resolved, tuple[str, ...]]:
+        """(effective policy of a model, every path that was looked at to find it)."""
+        named = self._request.policy or os.environ.get(FILE_VARIABLE)
+        if named:  # by the user, so it may lie anywhere
+            resolved = resolve(place.file, file=named, settings=settings)
+            base = resolved.root or self._root
+            return resolved, tuple(os.path.relpath(base / file, self._root) for file in resolved.files)
+        tree = ReadingTree(self._tree)
+        return resolve(place.path, tree=tree, settings=settings, place=self._root), tuple(tree.reads)
 
     def _name_unstored(self, places: Sequence[Place]) -> None:
         """Name models that git-lfs should store but git itself does."""
@@ -171,9 +178,9 @@ class Run:
         entry = judge(entry, item.resolved.policy, item.resolved.origin, command="check")
         after = Files(self._root, trusts_stat=False).note(path)
         is_check = self._request.mode == "check"
-        found = said(
-            path, entry, was_written=not is_check and after.sha256 != item.before.sha256, is_check=is_check
-        )
+        was_written = not is_check and after.sha256 != item.before.sha256
+        verify = item.resolved.policy.verify
+        found = said(path, entry, verify, was_written=was_written, is_check=is_check)
         self._codes.append(found.code)
         if found.line:
             say(found.line)
@@ -202,7 +209,7 @@ class Run:
     def _say_commands(self) -> None:
         """What a manager does not notice: files that are new, and files that are gone."""
         if self._added:
-            say("git add " + " ".join(pasted(name) for name in self._added))
+            say("git add " + " ".join(pasted(self._from_here(name)) for name in self._added))
         gone = set(self._removed)
         if gone and self._folder is not None:
             try:
@@ -210,7 +217,11 @@ class Run:
             except GitFailed:
                 return
             if gone:
-                say("git rm " + " ".join(pasted(name) for name in sorted(gone)))
+                say("git rm " + " ".join(pasted(self._from_here(name)) for name in sorted(gone)))
+
+    def _from_here(self, path: str) -> str:
+        """The path as a command in the current folder needs it."""
+        return os.path.relpath(self._root / path)
 
 
 def _settings(request: Request) -> list[Setting]:

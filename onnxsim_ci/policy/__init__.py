@@ -12,6 +12,7 @@ from onnxsim_ci.policy.document import Override, Policy
 from onnxsim_ci.policy.judgements import Budget, Gate, ReportOptions
 from onnxsim_ci.policy.later import Measure, Mlflow, Quantize, Target
 from onnxsim_ci.policy.layers import (
+    FILE_VARIABLE,
     Resolved,
     environment_problems,
     from_settings,
@@ -28,6 +29,7 @@ from onnxsim_ci.policy.settings import Setting, flag_settings
 
 __all__ = [
     "FILE_NAMES",
+    "FILE_VARIABLE",
     "Allowance",
     "Budget",
     "Gate",

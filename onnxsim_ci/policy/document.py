@@ -6,7 +6,7 @@ Touch: schema/policy.schema.json and docs/policy.md (`make docs`); policy/preset
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, PrivateAttr, field_validator
 
 from onnxsim_ci import __version__
 from onnxsim_ci.policy.fields import Globs, Names, Section
@@ -89,6 +89,7 @@ class Policy(Section):
     """The MLflow door."""
     overrides: Annotated[tuple[Override, ...], Field(strict=False)] = ()
     """Other values for some models."""
+    _reason: str = PrivateAttr(default="")
 
     @field_validator("version")
     @classmethod
@@ -124,8 +125,9 @@ class Policy(Section):
             has_dynamic_inputs: Whether any input has a free dimension.
         """
         name: str = self.preset
+        reason = self._reason
         if name == "auto":
-            name, _ = choose_preset(
+            name, reason = choose_preset(
                 live_weight_bytes=live_weight_bytes, has_dynamic_inputs=has_dynamic_inputs
             )
         tables = preset_tables(name)
@@ -135,7 +137,14 @@ class Policy(Section):
             mine, theirs = getattr(self, section), getattr(given, section)
             unset = {key: getattr(theirs, key) for key in keys if key not in mine.model_fields_set}
             updates[section] = mine.model_copy(update=unset)
-        return self.model_copy(update=updates)
+        settled = self.model_copy(update=updates)
+        settled._reason = reason  # noqa: SLF001 - of our own copy
+        return settled
+
+    @property
+    def preset_sentence(self) -> str:
+        """The preset, and after a colon the facts for which `auto` chose it."""
+        return f"{self.preset}: {self._reason}" if self._reason else self.preset
 
 
 def check_required_version(value: str) -> None:

@@ -22,6 +22,7 @@ from onnxsim_ci.policy.settings import Setting, environment_settings
 from onnxsim_ci.vcs import Tree, WorkTree, repository_root
 
 FILE_VARIABLE = "ONNXSIM_CI_POLICY"
+"""Environment variable that names a policy file, like `--policy`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

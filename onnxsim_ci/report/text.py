@@ -101,7 +101,7 @@ def _headline(entry: ModelReport) -> Text:
         text.append(f" -> {entry.written}")
     text.append(f"  {wording.ending(entry)}", style=_OUTCOME_STYLES.get(entry.outcome, ""))
     if entry.preset:
-        text.append(f"  (preset {entry.preset})", style="dim")
+        text.append(f"  (preset {entry.preset.partition(':')[0]})", style="dim")
     return text
 
 

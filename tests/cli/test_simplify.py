@@ -208,3 +208,37 @@ def test_ctrl_c_is_130_and_says_nothing_odd(here: Path) -> None:
     assert process.returncode == 130
     assert b"Traceback" not in error
     assert not (here / "out.onnx").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        (("--input-data-path", "x:x.bin"), "verify.data=FILE.npz"),
+        (("--custom-lib", "lib.so"), "custom operators are kept"),
+        (("--save-as-external-data",), "`onnx.save` moves weights out"),
+        (("--measure",), "onnxsim-ci diff A B"),
+    ],
+)
+def test_a_flag_that_is_not_there_names_what_is(
+    here: Path, call: Any, words: tuple[str, ...], instead: str
+) -> None:
+    done = call("simplify", "simple.onnx", *words)
+    assert (done.code, instead in done.err, done.err.count("\n")) == (2, True, 1)
+
+
+def test_the_replacement_of_input_data_works(here: Path, call: Any) -> None:
+    import numpy as np
+
+    np.savez(here / "inputs.npz", x=np.zeros((2, 3, 8, 8), np.float32))
+    done = call("simplify", "models/a.onnx", "-o", "out.onnx", "--json", "--set", "verify.data=inputs.npz")
+    assert done.code == 0, done.err
+    assert "user data" in done.out
+
+
+def test_check_and_diff_read_standard_input_or_say_so(here: Path) -> None:
+    data = (here / "models" / "a.onnx").read_bytes()
+    for words, code in ((["check", "-"], 1), (["text", "-"], 0), (["inspect", "-"], 0)):
+        done = subprocess.run(
+            [sys.executable, "-m", "onnxsim_ci", *words], input=data, capture_output=True, check=False
+        )
+        assert done.returncode == code, done.stderr

@@ -123,16 +123,32 @@ def test_the_mistakes_of_a_policy_are_told_once_and_stop_only_its_models(here: P
     assert any(line.startswith("good.onnx: 3 → 1") for line in done.lines)
 
 
-def test_arguments_set_values_and_name_a_policy(here: Path, hook: Any, tmp_path: Path) -> None:
+def test_arguments_set_values_and_name_a_policy(
+    here: Path, hook: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
     save(here / "m.onnx")
     (here / "ci.toml").write_text('simplify.level = "off"')
     assert hook("--set", "simplify.level=off", "m.onnx").code == 0
     assert hook("--policy=ci.toml", "m.onnx").code == 0
     assert hook("--policy", "gone.toml", "m.onnx").code == 2
     assert hook("--set", "nonsense", "m.onnx").code == 2
-    (tmp_path / "outside.toml").write_text("")
-    assert hook("--policy", "../outside.toml", "m.onnx").code == 2
+    outside = tmp_path / "outside.toml"
+    outside.write_text('simplify.level = "off"')
+    for _ in range(2):
+        assert hook("--policy", "../outside.toml", "m.onnx") == type(hook("--help"))(0, "", "")
+    monkeypatch.setenv("ONNXSIM_CI_POLICY", str(outside))
+    assert hook("m.onnx").code == 0
+    outside.write_text("")
     assert hook("m.onnx").code == 1
+
+
+def test_from_a_folder_below_names_and_commands_fit(here: Path, hook: Any, monkeypatch: Any) -> None:
+    save(here / "deep" / "m.onnx")
+    (here / "onnxsim-ci.toml").write_text('report.evidence = "file"\n')
+    monkeypatch.chdir(here / "deep")
+    done = hook("m.onnx")
+    assert done.lines[0].startswith("deep/m.onnx: 3 → 1 nodes")
+    assert done.lines[-1] == "git add m.onnx.evidence.json"
 
 
 def test_a_budget_refuses_and_the_file_stays(here: Path, hook: Any) -> None:

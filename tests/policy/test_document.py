@@ -76,3 +76,18 @@ def test_rule_names_are_ids_families_and_onnxsims_passes() -> None:
     assert {name for names in ONNXSIM_PASSES.values() for name in names} <= ids
     names = [RULES[0].id, "conv", FOLD, "fuse_bn_into_conv"]
     assert Policy.model_validate({"simplify": {"skip": names}}).simplify.skip == tuple(names)
+
+
+@pytest.mark.parametrize(
+    ("weights", "is_dynamic", "sentence"),
+    [
+        (0, False, "static: all inputs have fixed shapes"),
+        (0, True, "dynamic: an input has a free dimension"),
+        (300 * 2**20, True, "large: 300 MiB of live weights are more than 256 MiB"),
+    ],
+)
+def test_auto_names_its_choice_and_the_facts(weights: int, is_dynamic: bool, sentence: str) -> None:
+    settled = Policy().settled(live_weight_bytes=weights, has_dynamic_inputs=is_dynamic)
+    assert settled.preset_sentence == sentence
+    named = Policy(preset="edge").settled(live_weight_bytes=weights, has_dynamic_inputs=is_dynamic)
+    assert named.preset_sentence == "edge"

@@ -34,7 +34,7 @@ def test_a_shown_policy_is_toml_that_says_the_same_with_its_origins(
     resolved = resolve(repository / "m.onnx", environ={})
     settled = resolved.policy.settled(live_weight_bytes=2**30, has_dynamic_inputs=False)
     text = shown(resolved, settled, "big")
-    assert Policy.model_validate(tomllib.loads(text)) == settled
+    assert Policy.model_validate(tomllib.loads(text)).model_dump() == settled.model_dump()
     lines = {
         line.partition(" = ")[0]: line.rpartition("  # ")[2] for line in text.splitlines() if " = " in line
     }
