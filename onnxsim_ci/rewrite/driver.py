@@ -17,6 +17,7 @@ from onnx import ModelProto
 
 from onnxsim_ci.analysis import infer, is_complete, learn_constants
 from onnxsim_ci.model import Graph, Node, Scope, Weights, add_value_infos, strip_value_infos, write_back
+from onnxsim_ci.rewrite.content_step import ContentStep
 from onnxsim_ci.rewrite.contract import Rule
 from onnxsim_ci.rewrite.fold_step import FoldStep
 from onnxsim_ci.rewrite.merge_step import MergeStep
@@ -54,6 +55,7 @@ class Run:
         self.rules = RuleStep(self.bench)
         self.folds = FoldStep(self.bench)
         self.merges = MergeStep(self.bench, weights)
+        self.contents = ContentStep(self.bench)
         self.visits = 0
         self.most_visits = plan.visits * max(1, sum(len(s.nodes) for s in graph.scopes()))
         for name in plan.keep:
@@ -116,6 +118,7 @@ class Run:
         offered = seen
         for _ in range(ROUNDS):
             self.settle()
+            self.merge_contents()
             if len(journal) != offered:
                 offered = len(journal)
                 self.settle_from(far)
@@ -127,6 +130,13 @@ class Run:
             self.folds.reconsider()
             if not is_complete(self.graph) and self.learn():
                 offered = -1
+
+    def merge_contents(self) -> None:
+        """Merge small integer tensors with equal elements; only a written graph has its nodes in order."""
+        if self.bench.stop is StopReason.FIXPOINT and self.contents.has_equal(self.scopes()):
+            self.write_back(is_last=False)
+            self.contents.merge_equal(self.scopes())
+            self.settle()
 
     def learn(self) -> bool:
         """Infer shapes of the changed graph, and queue the neighbourhood of what is known better."""
