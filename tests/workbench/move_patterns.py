@@ -6,7 +6,7 @@ Touch: `patterns.py` lists them by rule.
 from __future__ import annotations
 
 import numpy as np
-from sketch import BOOL, DOUBLE, FLOAT, FLOATS, HALF, INT32, INTEGERS, Dims, Made, Sketch
+from sketch import BOOL, DOUBLE, FLOAT, FLOATS, HALF, INT32, INT64, INTEGERS, Dims, Made, Sketch
 
 EVERY = (*FLOATS, *INTEGERS, BOOL)
 
@@ -465,7 +465,45 @@ def merge_repeats(s: Sketch) -> None:
     s.result(s.node("Reshape", (r, s.ints(*target)), x.dtype, (None,) * len(dims)))
 
 
+def merge_shape_gather(s: Sketch) -> None:
+    x = s.source(FLOAT, s.shape((1, 2, 3)))
+    bounds = {"start": s.choose((0, 1, -1))} if s.maybe(4) else {}
+    count = len(range(x.rank)[bounds.get("start", 0) :])
+    sizes = s.node("Shape", (x,), INT64, (count,), **bounds)
+    if s.maybe(9):
+        s.inner(sizes)
+    for _ in range(s.choose((1, 1, 2))):
+        first = s.choose(range(count)) if count else 0
+        last = s.choose(range(first, count)) if count else 0
+        if s.maybe() and count:
+            places = list(range(first, last + 1))[:: -1 if s.maybe(9) else 1]
+            s.result(s.node("Gather", (sizes, s.ints(*places)), INT64, (len(places),)))
+        else:
+            s.result(_sliced(s, sizes, 0, (first, last + 1)))
+
+
+def merge_shape_pieces(s: Sketch) -> None:
+    x = s.source(FLOAT, s.shape((2, 3)))
+    pieces, place = [], 0
+    while place < x.rank:
+        size = x.dims[place]
+        if isinstance(size, int) and s.maybe(3):
+            pieces.append(s.ints(size if not s.maybe(9) else size + 1))
+            place += 1
+            continue
+        end = s.choose(range(place, x.rank)) + 1
+        pieces.append(s.node("Shape", (x,), INT64, (end - place,), start=place, end=end))
+        if s.maybe(6):
+            s.inner(pieces[-1])
+        place = end
+    if s.maybe(9):
+        pieces = pieces[::-1]
+    s.result(s.node("Concat", pieces, INT64, (None,), axis=0))
+
+
 MOVES = (
+    merge_shape_gather,
+    merge_shape_pieces,
     merge_repeats,
     merge_stacked,
     fuse_slice_into_conv,
