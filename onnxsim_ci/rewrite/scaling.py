@@ -11,9 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from onnx import TensorProto
 
 from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node, Value
+from onnxsim_ci.model.wire import span_of
 from onnxsim_ci.rewrite.broadcasting import keeps_shape
 from onnxsim_ci.rewrite.contract import NodeSpec, Operand
 from onnxsim_ci.rewrite.linear import TYPES, Array, is_in_range, loses_digits
@@ -23,6 +25,8 @@ from onnxsim_ci.rewrite.plan import FOLD_SLACK_BYTES
 MOVES = ("Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten")
 """Operators that move every element of their first operand to one place, whatever it is."""
 LARGEST, SMALLEST = 2.0**64, 2.0**-64
+MOST_BYTES, MOST_BYTES_BESIDE = 8 << 20, 64 << 10
+"""Of a weight that is replaced: inside the model's file, and in a data file beside it."""
 MODERATE = 2.0**10
 MOST_NUMBERS = 1 << 16
 
@@ -85,11 +89,19 @@ def term_of(node: Node, facts: Facts) -> Factor | None:
 
 
 def own_constant(value: Value | None, facts: Facts) -> Array | None:
-    """The elements of a float constant that nothing else reads, or that is small."""
+    """The elements of a float constant that nothing else reads, or that is small.
+
+    None for large ones, and for those in a data file beside the model: new ones would be held in memory until
+    they are written, and make a new data file.
+    """
     if value is None or not value.is_constant:
         return None
+    tensor = value.tensor
+    is_beside = tensor is not None and tensor.data_location == TensorProto.EXTERNAL and not span_of(tensor)
     array = facts.array(value)
     if array is None or array.dtype not in TYPES or array.size == 0:
+        return None
+    if array.nbytes > (MOST_BYTES_BESIDE if is_beside else MOST_BYTES):
         return None
     return array if value.single_reader or array.nbytes <= FOLD_SLACK_BYTES else None
 
