@@ -39,7 +39,7 @@ class _Chosen:
 
     place: Place
     resolved: Resolved
-    policies: tuple[str, ...]
+    policies: tuple[Noted, ...]
     before: Noted
 
 
@@ -128,15 +128,17 @@ class Run:
             else:
                 self._remember(item, (), Said(kind="clean", code=ExitCode.FINE, line=""))
 
-    def _policy(self, place: Place, settings: Sequence[Setting]) -> tuple[Resolved, tuple[str, ...]]:
-        """(effective policy of a model, every path that was looked at to find it)."""
+    def _policy(self, place: Place, settings: Sequence[Setting]) -> tuple[Resolved, tuple[Noted, ...]]:
+        """(effective policy of a model, every file that was looked at to find it, as it was read)."""
         named = self._request.policy or os.environ.get(FILE_VARIABLE)
         if named:  # by the user, so it may lie anywhere
             resolved = resolve(place.file, file=named, settings=settings)
             base = resolved.root or self._root
-            return resolved, tuple(os.path.relpath(base / file, self._root) for file in resolved.files)
+            paths = (os.path.relpath(base / file, self._root) for file in resolved.files)
+            return resolved, tuple(self._files.note(path) for path in paths)
         tree = ReadingTree(self._tree)
-        return resolve(place.path, tree=tree, settings=settings, place=self._root), tuple(tree.reads)
+        resolved = resolve(place.path, tree=tree, settings=settings, place=self._root)
+        return resolved, tuple(self._files.noted(path, data) for path, data in tree.reads.items())
 
     def _name_unstored(self, places: Sequence[Place]) -> None:
         """Name models that git-lfs should store but git itself does."""
@@ -198,7 +200,7 @@ class Run:
     def _remember(self, item: _Chosen, data: tuple[str, ...], found: Said) -> None:
         inputs = item.resolved.policy.verify.data_files(item.place.file.parent)
         own = (os.path.relpath(path, self._root) for path in inputs if path.is_file())
-        others = tuple(self._files.note(path) for path in (*item.policies, *data, *own))
+        others = (*item.policies, *(self._files.note(path) for path in (*data, *own)))
         entry = Entry(model=item.before, others=others, noted=now(), code=int(found.code), line=found.line)
         self._answers.append(entry)
 

@@ -83,6 +83,10 @@ class Files:
         """The file as it is now."""
         return Noted(path, self.digest(path), self.stat(path))
 
+    def noted(self, path: str, data: bytes | None) -> Noted:
+        """The file with the bytes that were read from it."""
+        return Noted(path, None if data is None else hashlib.sha256(data).hexdigest(), self.stat(path))
+
     def stat(self, path: str) -> Stat | None:
         """Size, times and inode; None if it is not there."""
         try:

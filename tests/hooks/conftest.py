@@ -40,6 +40,7 @@ def _own_settings(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("ONNXSIM_CI_CACHE", str(folder / "cache"))
     monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("ONNXSIM_CI_NO_CACHE", "")  # the hook sets it for its children; undone after the test
 
 
 @pytest.fixture
