@@ -14,6 +14,9 @@ from onnxsim_ci.rewrite.linear import Array
 from onnxsim_ci.rewrite.patterns import used_outputs
 from onnxsim_ci.rewrite.scaling import own_constant, scaled
 
+WIDE = 16
+"""Elements of a row from which on numpy adds row to row, and no longer pairs within a column."""
+
 
 def is_inference(node: Node) -> bool:
     """True for a BatchNormalization per channel with given statistics, which it does not hand out."""
@@ -64,24 +67,26 @@ def response(node: Node, weight: Array, numbers: Array) -> Array | None:
     exact = weight.astype(np.float64)
     if node.op_type == "Conv":
         group = node.attribute("group", 1)
-        rows = _summed(exact.reshape(exact.shape[0], exact.shape[1], -1).transpose(2, 1, 0))
+        rows = summed(exact.reshape(exact.shape[0], exact.shape[1], -1).transpose(2, 1, 0))
         channels = exact.shape[1] * group
         aligned = (1,) * (weight.ndim - numbers.ndim) + numbers.shape
         if numbers.size > 1 and aligned != (1, channels, *(1,) * (weight.ndim - 2)):
             return None
         each = np.broadcast_to(numbers.reshape(-1), (channels,)).reshape(group, -1)
         rows = rows * each.repeat(exact.shape[0] // group, axis=0).T
-        return _summed(rows)
+        return summed(rows)
     matrix = exact.T if node.attribute("transB", 0) else exact
     if matrix.ndim != 2 or (numbers.size > 1 and numbers.shape[-1] != numbers.size):
         return None
     if numbers.size not in (1, matrix.shape[0]):
         return None
-    return _summed(matrix * np.broadcast_to(numbers.reshape(-1), matrix.shape[:1])[:, None])
+    return summed(matrix * np.broadcast_to(numbers.reshape(-1), matrix.shape[:1])[:, None])
 
 
-def _summed(rows: Array) -> Array:
+def summed(rows: Array) -> Array:
     """Sum of the rows, one after the other."""
+    if rows[:1].size >= WIDE:
+        return np.asarray(np.add.reduce(np.ascontiguousarray(rows), axis=0))
     total = np.zeros(rows.shape[1:])
     for row in rows:
         total += row

@@ -18,7 +18,7 @@ from onnxsim_ci.model import Node, Value
 from onnxsim_ci.model.wire import span_of
 from onnxsim_ci.rewrite.broadcasting import keeps_shape
 from onnxsim_ci.rewrite.contract import NodeSpec, Operand
-from onnxsim_ci.rewrite.linear import TYPES, Array, is_in_range, loses_digits
+from onnxsim_ci.rewrite.linear import TYPES, Array, loses_digits
 from onnxsim_ci.rewrite.patterns import feeder
 from onnxsim_ci.rewrite.plan import FOLD_SLACK_BYTES
 
@@ -108,10 +108,13 @@ def own_constant(value: Value | None, facts: Facts) -> Array | None:
 
 def scaled(array: Array, numbers: Array) -> Array | None:
     """`array` times `numbers`, which must fit; None when a number leaves the normal range."""
-    exact = array.astype(np.float64) * numbers
-    if exact.shape != array.shape or not is_in_range(exact, array.dtype):
+    exact = np.multiply(array, numbers, dtype=np.float64)
+    if exact.shape != array.shape:
         return None
-    if loses_digits(array, exact, array.dtype):
+    limits, sizes = np.finfo(array.dtype), np.abs(exact)
+    if not sizes.max(initial=0.0) <= float(limits.max):
+        return None
+    if sizes.min(initial=1.0) < float(limits.tiny) and loses_digits(array, exact, array.dtype):
         return None
     return exact.astype(array.dtype)
 

@@ -21,8 +21,10 @@ LARGEST, SMALLEST, SAME = 2.0**20, 2.0**-20, 1e-6
 def propose(node: Node, facts: Facts) -> Edit | Declined:
     for index in (0, 1) if node.op_type == "Mul" else (0,):
         inner, constant = feeder(node, index, "Clip", "Mul"), node.inputs[1 - index]
-        number = None if constant is None else facts.scalar(constant)
-        if inner is None or not number or constant is None or facts.rank(constant) != 0:
+        if inner is None or constant is None or not constant.is_constant or facts.rank(constant) != 0:
+            continue
+        number = facts.scalar(constant)
+        if not number:
             continue
         divisor = float(number) if node.op_type == "Div" else 1.0 / number
         return _fused(node, inner, divisor, facts)
