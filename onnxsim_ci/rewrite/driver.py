@@ -11,7 +11,6 @@ Touch: the steps (`fold_step.py`, `rule_step.py`, `merge_step.py`), `workbench.p
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
 
 from onnx import ModelProto
 
@@ -26,13 +25,12 @@ from onnxsim_ci.rewrite.plan import Plan, ValueInfos
 from onnxsim_ci.rewrite.ranking import rank_nodes
 from onnxsim_ci.rewrite.rule_step import RuleStep
 from onnxsim_ci.rewrite.selection import selected_rules
+from onnxsim_ci.rewrite.sweep import Sweep
 from onnxsim_ci.rewrite.value_infos import contradicted_output, described, keep_info
 from onnxsim_ci.rewrite.workbench import Workbench
 
 ROUNDS = 4
 """Inference rounds at most; on 217 real models two always sufficed."""
-
-rank_of = attrgetter("rank")
 
 
 class Run:
@@ -53,6 +51,7 @@ class Run:
         self.bench = Workbench(graph, weights, plan)
         self.worklist = self.bench.worklist
         self.rules = RuleStep(self.bench)
+        self.sweep = Sweep(self.rules, self.bench.journal)
         self.folds = FoldStep(self.bench)
         self.merges = MergeStep(self.bench, weights)
         self.contents = ContentStep(self.bench)
@@ -99,6 +98,7 @@ class Run:
         exact = selected_rules(self.plan, exact_only=True, rules=self.catalogue)
         every = selected_rules(self.plan, exact_only=False, rules=self.catalogue)
         self.rules.use(exact)
+        self.sweep.mark(exact)
         for scope in self.scopes():
             self.worklist.push_all([n for n in scope.nodes if n.op_type != "Constant"])
         self.to_fixpoint(len(journal))
@@ -115,13 +115,10 @@ class Run:
         """
         journal = self.bench.journal
         far = tuple(r for r in self.rules.rules if r.looks_far)
-        offered = seen
         for _ in range(ROUNDS):
             self.settle()
             self.merge_contents()
-            if len(journal) != offered:
-                offered = len(journal)
-                self.settle_from(far)
+            self.settle_from(far)
             if len(journal) == seen or self.bench.stop is not StopReason.FIXPOINT:
                 return
             seen = len(journal)
@@ -129,7 +126,7 @@ class Run:
                 self.merges.merge_constant(value)
             self.folds.reconsider()
             if not is_complete(self.graph) and self.learn():
-                offered = -1
+                self.sweep.forget()
 
     def merge_contents(self) -> None:
         """Merge small integer tensors with equal elements; only a written graph has its nodes in order."""
@@ -179,17 +176,9 @@ class Run:
         return self.plan.subgraphs or (scope.parent is None and not scope.is_function)
 
     def settle_from(self, rules: tuple[Rule, ...]) -> None:
-        """Offer the nodes to one of these rules after the other, and settle what each touches."""
-        by_operator: dict[str, list[Node]] = {}
-        for scope in self.scopes():
-            for node in scope.nodes:
-                if node.is_alive and node.operator is not None:
-                    by_operator.setdefault(node.op_type, []).append(node)
-        for rule in rules:
-            roots = [n for root in rule.roots for n in by_operator.get(root, ())]
-            for node in sorted(roots, key=rank_of):
-                if node.is_alive and self.rules.try_rule(rule, node):
-                    self.settle()
+        """Offer all nodes to the rules of these that are due, and settle what each edit touches."""
+        for _ in self.sweep.edits(rules, self.scopes()):
+            self.settle()
 
     def visit(self, node: Node) -> None:
         """One look at one node."""

@@ -27,30 +27,23 @@ class RuleStep:
 
     def table(self, node: Node) -> tuple[Rule, ...]:
         """The rules to offer `node` to: by operator, domain and opset of its scope."""
-        key = (node.op_type, node.domain, node.scope.opsets.get(node.domain, 0))
+        version = node.scope.opsets.get(node.domain, 0)
+        key = (node.op_type, node.domain, version)
         found = self.tables.get(key)
         if found is None:
             found = self.tables[key] = tuple(
-                r for r in self.rules if node.op_type in r.roots and self.is_for(r, node)
+                r
+                for r in self.rules
+                if node.op_type in r.roots
+                and node.domain == r.domain
+                and r.since_opset <= version <= r.until_opset
+                and r.id not in self.broken
             )
         return found
-
-    def is_for(self, rule: Rule, node: Node) -> bool:
-        """True when the rule knows the node's domain and opset, and is not broken."""
-        version = node.scope.opsets.get(node.domain, 0)
-        return (
-            rule.domain == node.domain
-            and rule.since_opset <= version <= rule.until_opset
-            and rule.id not in self.broken
-        )
 
     def try_rules(self, node: Node) -> bool:
         """Offer `node` to its rules; True when one changed the graph."""
         return any(self.offer(rule, node) for rule in self.table(node))
-
-    def try_rule(self, rule: Rule, node: Node) -> bool:
-        """Offer `node` to one rule whose root it may be; True when it changed the graph."""
-        return self.is_for(rule, node) and self.offer(rule, node)
 
     def offer(self, rule: Rule, node: Node) -> bool:
         """Let `rule` look at `node`; True when it changed the graph."""

@@ -149,11 +149,14 @@ def _producer(value: Value, reader: Node, op_types: tuple[str, ...]) -> Node | N
     return node if node.scope is reader.scope and node.op_type in op_types else None
 
 
+def _is_no_larger(a: Array, b: Array) -> bool:
+    """True when both together take no more elements than the larger of them."""
+    return a.size <= 1 or b.size <= 1 or np.broadcast_shapes(a.shape, b.shape) in (a.shape, b.shape)
+
+
 def _times(a: Array, b: Array) -> Array | None:
     """Elementwise product, no larger than the larger of both."""
-    if a.size > 1 and b.size > 1 and np.broadcast_shapes(a.shape, b.shape) not in (a.shape, b.shape):
-        return None
-    return np.asarray(a * b)
+    return np.asarray(a * b) if _is_no_larger(a, b) else None
 
 
 def _product(a: Array, b: Array) -> Array | None:
@@ -170,7 +173,7 @@ def _product(a: Array, b: Array) -> Array | None:
 
 def _sum(a: Array | None, b: Array) -> Array | None:
     """Elementwise sum without cancellation."""
-    if a is None or _times(a, b) is None:
+    if a is None or not _is_no_larger(a, b) or not (np.isfinite(a).all() and np.isfinite(b).all()):
         return None
     result = np.asarray(a + b)
     kept = np.abs(result) >= CANCELLED * np.maximum(np.abs(a), np.abs(b))
