@@ -55,7 +55,6 @@ class Workbench:
     def begin(self, root: Node) -> None:
         """Start an edit at `root`; its label is taken now, while its outputs are its own."""
         self.label = root.label
-        self.editor.start()
 
     def drop_unused(self, node: Node) -> None:
         """Remove a node that nothing reads."""
