@@ -21,11 +21,13 @@ class Said:
         kind: What happened, for the summary.
         code: Exit code of this model.
         line: What is said; empty for a clean file.
+        is_unread: Nothing is known about the model: its child was stopped, or died.
     """
 
     kind: Literal["rewritten", "would change", "clean", "left alone", "refused", "failed"]
     code: ExitCode
     line: str
+    is_unread: bool = False
 
     @property
     def is_kept(self) -> bool:
@@ -52,7 +54,10 @@ def said(name: str, entry: ModelReport, verify: Verify, *, was_written: bool, is
         if entry.outcome == "differs":
             code = ExitCode.CHANGES if verify.strict or verify.on_mismatch == "fail" else ExitCode.FINE
         line = f"{head}: left alone, {shown(wording.proof(entry.verdict))}"
-        return Said(kind="left alone", code=code, line=line)
+        return Said(kind="left alone", code=code, line=line, is_unread=entry.source is None)
+    if was_written and entry.outcome == "unchanged":
+        line = f"{head}: was written by another process meanwhile"
+        return Said(kind="rewritten", code=ExitCode.CHANGES, line=line)
     broken = "; ".join(_gate(entry))
     if was_written:
         more = f"; {broken}" if broken else ""

@@ -10,7 +10,7 @@ from pathlib import Path
 from onnxsim_ci.errors import BadInput
 from onnxsim_ci.fleet import Task, sweep, work
 from onnxsim_ci.hooks.locks import locked
-from onnxsim_ci.report import ModelReport
+from onnxsim_ci.report import ModelReport, failed_entry
 
 
 def check_one(task: Task) -> ModelReport:
@@ -21,9 +21,13 @@ def check_one(task: Task) -> ModelReport:
 def rewrite_one(task: Task, locks: Path | None) -> ModelReport:
     """Simplify the model in place, while no other hook touches it or its data."""
     model = Path(task.path)
-    with locked(locks, (model, *(model.parent / name for name in data_files(model)))):
-        sweep(task)
-        return work(task)
+    try:
+        with locked(locks, (model, *(model.parent / name for name in data_files(model)))):
+            sweep(task)
+            return work(task)
+    except OSError as error:  # of the locks: work raises nothing
+        reason = f"{model}: cannot be locked ({error.strerror}: {locks})"
+        return failed_entry(task.path, BadInput(reason))
 
 
 def data_files(model: Path) -> tuple[str, ...]:
@@ -45,11 +49,11 @@ def models_of_data(file: Path, root: Path) -> list[Path]:
         models = sorted(
             path for path in folder.iterdir() if path.suffix.lower() == ".onnx" and path.is_file()
         )
-        found += [path for path in models if _mentions(path, file.name) and wanted in data_files(path)]
+        found += [path for path in models if mentions(path, file.name) and wanted in data_files(path)]
     return found
 
 
-def _mentions(model: Path, name: str) -> bool:
+def mentions(model: Path, name: str) -> bool:
     """Whether the bytes of the model hold the name: cheaper than reading it."""
     try:
         with model.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:

@@ -73,3 +73,23 @@ def test_a_data_file_that_changed_after_the_note_stays(here: Path) -> None:
     os.utime(here / "again.data")
     assert remove_outdated(here / "m.onnx") == ("old.data",)
     assert (here / "again.data").is_file()
+
+
+def test_a_model_named_as_an_option_is_a_model(here: Path, hook: Any) -> None:
+    names = ["--policy=x.onnx", "--set=a.b.onnx", "--jobs=2.onnx"]
+    for name in names:
+        save(here / name)
+    done = hook(*names)
+    assert (done.code, len(done.lines)) == (1, 3)
+    assert all("→" in line for line in done.lines)
+
+
+def test_a_place_for_locks_that_is_taken_is_a_sentence(here: Path, hook: Any) -> None:
+    names = ["a.onnx", "b.onnx"]
+    before = [save(here / name).read_bytes() for name in names]
+    (here / ".git" / "onnxsim-ci").mkdir()
+    (here / ".git" / "onnxsim-ci" / "locks").write_text("")
+    done = hook(*names)
+    assert done.code == 2
+    assert [line.split(" (")[0] for line in done.lines] == [f"{name}: cannot be locked" for name in names]
+    assert [(here / name).read_bytes() for name in names] == before

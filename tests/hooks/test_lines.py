@@ -53,6 +53,14 @@ def test_a_rewritten_model() -> None:
     )
 
 
+def test_a_model_that_another_process_wrote() -> None:
+    assert line("unchanged", was_written=True) == (
+        "rewritten",
+        1,
+        "models/m.onnx: was written by another process meanwhile",
+    )
+
+
 @pytest.mark.parametrize(
     ("outcome", "verdict", "policy", "code"),
     [
