@@ -11,10 +11,10 @@ from pathlib import Path
 
 from onnxsim_ci import __version__
 from onnxsim_ci.cache import OFF_VARIABLE
-from onnxsim_ci.errors import ExitCode, OnnxsimCiError, worst
+from onnxsim_ci.errors import ExitCode, OnnxsimCiError, shown, worst
 from onnxsim_ci.hooks.arguments import USAGE, Request, parse
 from onnxsim_ci.hooks.places import Place, locate
-from onnxsim_ci.hooks.said import said_again, say, shown
+from onnxsim_ci.hooks.said import said_again, say
 from onnxsim_ci.hooks.seen import Files, SeenTable, context_of
 from onnxsim_ci.vcs.repository import common_folder, repository_root
 
@@ -38,7 +38,7 @@ def run(arguments: Sequence[str]) -> int:
         say("interrupted; each model is either as it was or simplified and proven")
         return int(ExitCode.INTERRUPTED)
     except OnnxsimCiError as error:
-        say(f"error[{error.code}]: {error}")
+        say(f"error[{error.code}]: {shown(str(error))}")
         return int(error.exit_code)
     except Exception as error:  # the last place where a fault of ours can be told from bad input
         from onnxsim_ci.report.trouble import print_fault

@@ -7,8 +7,7 @@ Touch: integrations/pre-commit/README.md shows these lines.
 from dataclasses import dataclass
 from typing import Literal
 
-from onnxsim_ci.errors import ExitCode
-from onnxsim_ci.hooks.said import shown
+from onnxsim_ci.errors import ExitCode, shown
 from onnxsim_ci.policy import Verify
 from onnxsim_ci.report import ModelReport, exit_code, wording
 

@@ -11,13 +11,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxsim_ci.errors import BadInput, BadPolicy, ExitCode, GitFailed
+from onnxsim_ci.errors import BadInput, BadPolicy, ExitCode, GitFailed, shown
 from onnxsim_ci.fleet import Task, run_all
 from onnxsim_ci.hooks.arguments import Request
 from onnxsim_ci.hooks.inputs import watched
 from onnxsim_ci.hooks.lines import Said, overrides, said
 from onnxsim_ci.hooks.places import Place, locate
-from onnxsim_ci.hooks.said import git_command, said_again, say, shown
+from onnxsim_ci.hooks.said import git_command, said_again, say
 from onnxsim_ci.hooks.seen import Entry, Files, Noted, SeenTable, is_settled
 from onnxsim_ci.hooks.working import check_one, mentions, models_of_data, rewrite_one
 from onnxsim_ci.policy import FILE_VARIABLE, Resolved, Setting, flag_settings, resolve

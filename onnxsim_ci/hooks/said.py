@@ -9,25 +9,17 @@ import shlex
 import sys
 from collections.abc import Iterable
 
-from onnxsim_ci.errors import ExitCode
+from onnxsim_ci.errors import ExitCode, shown
 from onnxsim_ci.hooks.seen import Entry
 
-_HIDDEN = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
 _PATHSPEC = re.compile(r"^:|[*?\[\\]")
 """What git reads as a pattern even behind a shell's quotes."""
-
-
-def shown(name: str) -> str:
-    """The name, its control, direction and undecodable characters as escapes."""
-    return _HIDDEN.sub(_escape, name)
 
 
 def pasted(name: str) -> str:
     """The name as a word of a shell command."""
     name = f"./{name}" if name.startswith("-") else name
-    if not _HIDDEN.search(name):
+    if shown(name) == name:
         return shlex.quote(name)
     raw = name.encode("utf-8", errors="surrogateescape")
     return "$'" + "".join(chr(b) if 32 < b < 127 and b not in b"'\\" else f"\\x{b:02x}" for b in raw) + "'"
@@ -54,12 +46,3 @@ def said_again(entries: Iterable[Entry]) -> list[ExitCode]:
         if entry.line:
             say(entry.line)
     return [ExitCode(entry.code) for entry in found]
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    if code < 256:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from onnxsim_ci.errors import shown
 from onnxsim_ci.hooks.lines import overrides, said
-from onnxsim_ci.hooks.said import pasted, shown
+from onnxsim_ci.hooks.said import pasted
 from onnxsim_ci.policy import Policy
 from onnxsim_ci.report import Figures, ModelReport, Refusal, VerdictReport, judge
 

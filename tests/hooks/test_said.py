@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from onnxsim_ci.hooks.said import git_command, shown
+from onnxsim_ci.errors import shown
+from onnxsim_ci.hooks.said import git_command
 
 
 @pytest.mark.parametrize(
