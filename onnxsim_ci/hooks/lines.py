@@ -53,7 +53,9 @@ def said(name: str, entry: ModelReport, verify: Verify, *, was_written: bool, is
         if entry.outcome == "differs":
             code = ExitCode.CHANGES if verify.strict or verify.on_mismatch == "fail" else ExitCode.FINE
         line = f"{head}: left alone, {shown(wording.proof(entry.verdict))}"
-        return Said(kind="left alone", code=code, line=line, is_unread=entry.source is None)
+        return Said(
+            kind="left alone", code=code, line=line, is_unread=entry.source is None and not entry.data_files
+        )
     if was_written and entry.outcome == "unchanged":
         line = f"{head}: was written by another process meanwhile"
         return Said(kind="rewritten", code=ExitCode.CHANGES, line=line)

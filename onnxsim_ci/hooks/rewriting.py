@@ -177,7 +177,8 @@ class Run:
             for item in chosen
         ]
         locks = None if self._folder is None else self._folder / "locks"
-        worker = check_one if is_check else functools.partial(rewrite_one, locks=locks)
+        one = check_one if is_check else functools.partial(rewrite_one, locks=locks)
+        worker = functools.partial(one, requires_content=self._request.requires_content)
 
         def done(index: int, entry: ModelReport) -> None:
             self._finish(chosen[index], entry)

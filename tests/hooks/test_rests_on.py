@@ -122,3 +122,19 @@ def test_a_dead_child_is_remembered_only_where_no_data_file_may_decide(here: Pat
         here / ".git" / "onnxsim-ci", context_of((*Request().options, "."), os.environ, __version__)
     )
     assert set(table.answers(names, Files(here, trusts_stat=False))) == {"inside.onnx"}
+
+
+@pytest.mark.parametrize("mode", [[], ["--check"]])
+def test_weights_that_git_lfs_has_not_fetched_are_told_and_looked_at_again(
+    here: Path, hook: Any, mode: list[str]
+) -> None:
+    weights(here / "m.onnx")
+    content = (here / "w.data").read_bytes()
+    pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'a' * 64}\nsize 8\n"
+    (here / "w.data").write_text(pointer)
+    told = "m.onnx: left alone, not run: w.data is a git-LFS pointer; `git lfs pull` fetches the content"
+    done = hook(*mode, "m.onnx")
+    assert (done.code, done.lines) == (0, [told])
+    assert hook(*mode, "--require-content", "m.onnx").code == 2
+    (here / "w.data").write_bytes(content)
+    assert hook(*mode, "m.onnx").code == 1
