@@ -56,13 +56,12 @@ def said(name: str, entry: ModelReport, verify: Verify, *, was_written: bool, is
         return Said(
             kind="left alone", code=code, line=line, is_unread=entry.source is None and not entry.data_files
         )
-    if was_written and entry.outcome == "unchanged":
-        line = f"{head}: was written by another process meanwhile"
-        return Said(kind="rewritten", code=ExitCode.CHANGES, line=line)
     broken = "; ".join(_gate(entry))
     if was_written:
         more = f"; {broken}" if broken else ""
-        return Said(kind="rewritten", code=ExitCode.CHANGES, line=f"{head}: {_change(entry)}{more}")
+        is_ours = entry.outcome != "unchanged"
+        what = _change(entry) if is_ours else "was written by another process meanwhile"
+        return Said(kind="rewritten", code=ExitCode.CHANGES, line=f"{head}: {what}{more}")
     if entry.outcome == "simplified" and is_check and not broken:
         if code is ExitCode.FINE:
             return Said(kind="clean", code=code, line="")
