@@ -20,6 +20,7 @@ House: floor base. Imports nothing of the package.
 Touch: docs/errors.md is generated from here by `make docs`; the exit codes also stand in README.md.
 """
 
+import re
 from collections.abc import Iterable
 from enum import IntEnum
 from typing import ClassVar
@@ -170,3 +171,23 @@ class NotProven(OnnxsimCiError):
 
 class InternalError(OnnxsimCiError):
     """A fault of onnxsim-ci itself; the input is untouched and the message says how to report it."""
+
+
+_HIDDEN = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
+    r"\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
+
+
+def shown(text: str) -> str:
+    """The text, its control, direction, invisible and undecodable characters as escapes, for a terminal."""
+    return _HIDDEN.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    if code < 256:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -55,11 +55,19 @@ def write_result(run: Run, target: Path) -> Written:
     if how == "file":
         added += _put_beside(target, text, saved)
     if same_file:
-        note_outdated(target, (name for name in old if name not in now))
+        _note(target, [name for name in old if name not in now], saved)
     saved.commit()
     removed = remove_outdated(target) if same_file else ()
     warnings = _put_note(target, text) if how == "git-note" else ()
     return Written(path=target, data_files=now, added=tuple(added), removed=removed, warnings=warnings)
+
+
+def _note(target: Path, outdated: list[str], saved: SavedFiles) -> None:
+    try:
+        note_outdated(target, outdated)
+    except OSError as error:
+        saved.discard()
+        raise BadInput(f"{target}: cannot be written ({error.strerror or error})") from error
 
 
 def _claim(run: Run, saved: SavedFiles, target: Path, data: Iterable[str]) -> str:

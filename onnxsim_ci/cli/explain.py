@@ -1,6 +1,6 @@
 """`onnxsim-ci explain`: what was rewritten and why, and why a rule did not fire.
 
-House: cli. May import api.
+House: cli. May import api, errors.
 Touch: docs/cli.md (`make docs`).
 """
 
@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from onnxsim_ci.cli import options
+from onnxsim_ci.errors import shown
 
 
 def explain(
@@ -35,6 +36,7 @@ def explain(
         sys.stdout.write(json_format.dumps(rows, indent=2, ensure_ascii=False) + "\n")
         return
     for item in found:
-        sys.stdout.write(f"{'+' if item.fired else '-'} {item.rule}  {item.node}\n    {item.reason}\n")
+        sign = "+" if item.fired else "-"
+        sys.stdout.write(f"{sign} {item.rule}  {shown(item.node)}\n    {shown(item.reason)}\n")
     if not found:
         sys.stdout.write("nothing to rewrite\n")

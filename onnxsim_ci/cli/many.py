@@ -13,7 +13,7 @@ from typing import Literal
 
 from onnxsim_ci.cli.options import Choice, Output
 from onnxsim_ci.cli.sources import Source
-from onnxsim_ci.errors import BadInput, BadPolicy, ExitCode, LfsPointer, worst
+from onnxsim_ci.errors import BadInput, BadPolicy, ExitCode, LfsPointer, shown, worst
 from onnxsim_ci.fleet import Done, Task, run_all
 from onnxsim_ci.policy import Resolved
 from onnxsim_ci.report import (
@@ -120,7 +120,7 @@ def print_report(report: Report, output: Output, *, is_stderr: bool = False) -> 
 def _print_failures(report: Report) -> None:
     for entry in report.models:
         if entry.failure is not None and not entry.failure.traceback:
-            sys.stderr.write(f"error[{entry.failure.code}]: {entry.failure.message}\n")
+            sys.stderr.write(f"error[{entry.failure.code}]: {shown(entry.failure.message)}\n")
 
 
 def _policies(job: Job, sources: Sequence[Source]) -> list[Resolved]:

@@ -75,13 +75,13 @@ class Output:
 
     def console(self, *, is_stderr: bool = False) -> "Console":
         """A console for people."""
-        from rich.console import Console
+        from onnxsim_ci.cli.terminal import PlainConsole
 
         plain = self.color is Color.NEVER or (self.color is Color.AUTO and bool(os.environ.get("NO_COLOR")))
         forced = True if self.color is Color.ALWAYS else None
         stream = sys.stderr if is_stderr else sys.stdout
         width = None if stream.isatty() or os.environ.get("COLUMNS") else 110
-        return Console(
+        return PlainConsole(
             stderr=is_stderr,
             no_color=plain,
             force_terminal=forced,

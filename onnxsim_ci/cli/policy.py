@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from onnxsim_ci.cli import options
-from onnxsim_ci.errors import BadInput, BadPolicy, OnnxsimCiError
+from onnxsim_ci.errors import BadInput, BadPolicy, OnnxsimCiError, shown
 
 app = typer.Typer(help="Show, check or start a policy.", no_args_is_help=True)
 
@@ -25,7 +25,7 @@ def show(
 ) -> None:
     """Print the effective policy of MODEL; each value with where it comes from."""
     from onnxsim_ci.policy import choose_preset
-    from onnxsim_ci.policy.toml_text import shown
+    from onnxsim_ci.policy.toml_text import shown as as_toml
 
     path = Path(model)
     resolved = options.choice(policy, set_).resolve(str(path / "model.onnx") if path.is_dir() else model)
@@ -35,7 +35,7 @@ def show(
         settled = settled.settled(live_weight_bytes=weights, has_dynamic_inputs=is_dynamic)
         if resolved.policy.preset == "auto":
             _, reason = choose_preset(live_weight_bytes=weights, has_dynamic_inputs=is_dynamic)
-    sys.stdout.write(shown(resolved, settled, reason))
+    sys.stdout.write(as_toml(resolved, settled, reason))
 
 
 @app.command()
@@ -51,7 +51,7 @@ def check(
     files = [path if path.suffix == ".toml" else policy_file_of(path) for path in paths or [Path()]]
     found = [check_policy_file(file) for file in files if file is not None]
     for warning in dict.fromkeys(warning for findings in found for warning in findings.warnings):
-        sys.stderr.write(f"warning: {warning}\n")
+        sys.stderr.write(f"warning: {shown(warning)}\n")
     told = [problem for findings in found for problem in findings.problems]
     problems = tuple(dict.fromkeys([*told, *environment_problems(os.environ)]))
     if problems:

@@ -8,6 +8,6 @@ Touch: CONTRIBUTING says how a Dask cluster will join `pool`.
 """
 
 from onnxsim_ci.fleet.run import default_jobs, run_all
-from onnxsim_ci.fleet.tasks import Done, Task, Worker, sweep, work
+from onnxsim_ci.fleet.tasks import Done, Task, Worker, stopped_entry, sweep, work
 
-__all__ = ["Done", "Task", "Worker", "default_jobs", "run_all", "sweep", "work"]
+__all__ = ["Done", "Task", "Worker", "default_jobs", "run_all", "stopped_entry", "sweep", "work"]

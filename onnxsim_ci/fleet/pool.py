@@ -31,6 +31,7 @@ from onnxsim_ci.fleet.tasks import (
 )
 from onnxsim_ci.report import ModelReport
 
+SAFE_PATH_VARIABLE = "PYTHONSAFEPATH"
 SPARE_SECONDS = 600.0
 """What one model may take beyond the limit of its proof; past it the child is stopped."""
 
@@ -43,7 +44,7 @@ def run_isolated(tasks: Sequence[Task], jobs: int, on_done: Done | None, worker:
         context = multiprocessing.get_context("spawn")
         pool = ProcessPool(max_workers=jobs, context=context)
         try:
-            with watch.watching():
+            with _safe_path(), watch.watching():
                 futures = [
                     pool.schedule(
                         _work_in_child,
@@ -69,6 +70,20 @@ def run_isolated(tasks: Sequence[Task], jobs: int, on_done: Done | None, worker:
             for task in tasks:
                 sweep(task)
     return entries
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Children start as `python -c`, which imports from the current folder: planted modules would run."""
+    before = os.environ.get(SAFE_PATH_VARIABLE)
+    os.environ[SAFE_PATH_VARIABLE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH_VARIABLE]
+        else:
+            os.environ[SAFE_PATH_VARIABLE] = before
 
 
 def _work_in_child(worker: Worker, task: Task, note: Path) -> ModelReport:

@@ -7,7 +7,8 @@ House: hooks, fast path. Standard library, errors.
 Touch: `USAGE`; integrations/pre-commit/README.md shows `args:`.
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -60,8 +61,12 @@ class Request:
         return (self.mode, self.policy, self.sets, self.requires_content)
 
 
-def parse(arguments: Sequence[str]) -> Request:
+def parse(arguments: Sequence[str], exists: Callable[[str], bool] = os.path.lexists) -> Request:
     """The request behind the arguments after `hook`.
+
+    Args:
+        arguments: Options and files.
+        exists: Whether a model is there: `--policy=x.onnx` may be the name of one.
 
     Raises:
         BadInput: An option without its value, or a number that is none.
@@ -77,7 +82,7 @@ def parse(arguments: Sequence[str]) -> Request:
         name, equals, value = word.partition("=")
         if word in _SWITCHES:
             given.update(_SWITCHES[word])
-        elif name in _VALUES:
+        elif name in _VALUES and not (word.lower().endswith(".onnx") and equals and exists(word)):
             if not equals and not words:
                 raise BadInput(f"{name} needs a value", where="hook")
             _put(given, name, value if equals else words.pop(0))

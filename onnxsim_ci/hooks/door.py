@@ -11,10 +11,10 @@ from pathlib import Path
 
 from onnxsim_ci import __version__
 from onnxsim_ci.cache import OFF_VARIABLE
-from onnxsim_ci.errors import ExitCode, OnnxsimCiError, worst
+from onnxsim_ci.errors import ExitCode, OnnxsimCiError, shown, worst
 from onnxsim_ci.hooks.arguments import USAGE, Request, parse
 from onnxsim_ci.hooks.places import Place, locate
-from onnxsim_ci.hooks.said import say, shown
+from onnxsim_ci.hooks.said import said_again, say
 from onnxsim_ci.hooks.seen import Files, SeenTable, context_of
 from onnxsim_ci.vcs.repository import common_folder, repository_root
 
@@ -38,7 +38,7 @@ def run(arguments: Sequence[str]) -> int:
         say("interrupted; each model is either as it was or simplified and proven")
         return int(ExitCode.INTERRUPTED)
     except OnnxsimCiError as error:
-        say(f"error[{error.code}]: {error}")
+        say(f"error[{error.code}]: {shown(str(error))}")
         return int(error.exit_code)
     except Exception as error:  # the last place where a fault of ours can be told from bad input
         from onnxsim_ci.report.trouble import print_fault
@@ -64,23 +64,22 @@ def _models(request: Request) -> ExitCode:
     uses = request.uses_cache
     if not uses:
         os.environ[OFF_VARIABLE] = "1"  # for the children too
-    context = context_of(request.options, os.environ, __version__) if uses else ""
+    asked = (*request.options, os.path.relpath(here, top))  # paths of options are relative to it
+    context = context_of(asked, os.environ, __version__) if uses else ""
     table = SeenTable(folder if uses else None, context)
     new = _unseen(places, table, files, codes)
     if new:
         from onnxsim_ci.hooks.rewriting import Run
 
-        codes += Run(request, top, folder, table, files).work(new)
+        known = {place.path for place in places} - {place.path for place in new}
+        codes += Run(request, top, folder, table, files).work(new, known)
     return worst(codes)
 
 
 def _unseen(places: list[Place], table: SeenTable, files: Files, codes: list[ExitCode]) -> list[Place]:
     """Places without an answer that still holds; the others are said as they were."""
     answers = table.answers((place.path for place in places), files)
-    for entry in answers.values():
-        codes.append(ExitCode(entry.code))
-        if entry.line:
-            say(entry.line)
+    codes += said_again(answers.values())
     return [place for place in places if place.path not in answers]
 
 

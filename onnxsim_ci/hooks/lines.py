@@ -7,8 +7,7 @@ Touch: integrations/pre-commit/README.md shows these lines.
 from dataclasses import dataclass
 from typing import Literal
 
-from onnxsim_ci.errors import ExitCode
-from onnxsim_ci.hooks.said import shown
+from onnxsim_ci.errors import ExitCode, shown
 from onnxsim_ci.policy import Verify
 from onnxsim_ci.report import ModelReport, exit_code, wording
 
@@ -21,11 +20,13 @@ class Said:
         kind: What happened, for the summary.
         code: Exit code of this model.
         line: What is said; empty for a clean file.
+        is_unread: Nothing is known about the model: its child was stopped, or died.
     """
 
     kind: Literal["rewritten", "would change", "clean", "left alone", "refused", "failed"]
     code: ExitCode
     line: str
+    is_unread: bool = False
 
     @property
     def is_kept(self) -> bool:
@@ -52,11 +53,15 @@ def said(name: str, entry: ModelReport, verify: Verify, *, was_written: bool, is
         if entry.outcome == "differs":
             code = ExitCode.CHANGES if verify.strict or verify.on_mismatch == "fail" else ExitCode.FINE
         line = f"{head}: left alone, {shown(wording.proof(entry.verdict))}"
-        return Said(kind="left alone", code=code, line=line)
+        return Said(
+            kind="left alone", code=code, line=line, is_unread=entry.source is None and not entry.data_files
+        )
     broken = "; ".join(_gate(entry))
     if was_written:
         more = f"; {broken}" if broken else ""
-        return Said(kind="rewritten", code=ExitCode.CHANGES, line=f"{head}: {_change(entry)}{more}")
+        is_ours = entry.outcome != "unchanged"
+        what = _change(entry) if is_ours else "was written by another process meanwhile"
+        return Said(kind="rewritten", code=ExitCode.CHANGES, line=f"{head}: {what}{more}")
     if entry.outcome == "simplified" and is_check and not broken:
         if code is ExitCode.FINE:
             return Said(kind="clean", code=code, line="")

@@ -7,8 +7,8 @@ Touch: cli/policy.py does the same for people.
 from collections.abc import Sequence
 from pathlib import Path
 
-from onnxsim_ci.errors import BadPolicy, ExitCode
-from onnxsim_ci.hooks.said import say, shown
+from onnxsim_ci.errors import BadPolicy, ExitCode, shown
+from onnxsim_ci.hooks.said import say
 from onnxsim_ci.policy.checking import check_policy_file
 
 

@@ -7,17 +7,19 @@ Touch: `seen.py` when an answer depends on something new.
 import functools
 import os
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
-from onnxsim_ci.errors import BadInput, BadPolicy, ExitCode, GitFailed
+from onnxsim_ci.errors import BadInput, BadPolicy, ExitCode, GitFailed, shown
 from onnxsim_ci.fleet import Task, run_all
 from onnxsim_ci.hooks.arguments import Request
+from onnxsim_ci.hooks.inputs import watched
 from onnxsim_ci.hooks.lines import Said, overrides, said
-from onnxsim_ci.hooks.places import Place
-from onnxsim_ci.hooks.said import pasted, say, shown
-from onnxsim_ci.hooks.seen import Entry, Files, Noted, SeenTable, now
-from onnxsim_ci.hooks.working import check_one, models_of_data, rewrite_one
+from onnxsim_ci.hooks.places import Place, locate
+from onnxsim_ci.hooks.said import git_command, said_again, say
+from onnxsim_ci.hooks.seen import Entry, Files, Noted, SeenTable, is_settled
+from onnxsim_ci.hooks.working import check_one, mentions, models_of_data, rewrite_one
 from onnxsim_ci.policy import FILE_VARIABLE, Resolved, Setting, flag_settings, resolve
 from onnxsim_ci.report import ModelReport, judge
 from onnxsim_ci.report.trouble import print_fault_text
@@ -68,9 +70,9 @@ class Run:
         self._added: list[str] = []
         self._removed: list[str] = []
 
-    def work(self, places: Sequence[Place]) -> list[ExitCode]:
-        """Work on all of them; one line each, exit codes in no order."""
-        ours = list(self._with_content(self._models(places)))
+    def work(self, places: Sequence[Place], known: AbstractSet[str]) -> list[ExitCode]:
+        """Work on all of them but the `known` paths; one line each, exit codes in no order."""
+        ours = list(self._with_content(self._models(places, known)))
         chosen = list(self._chosen(ours))
         self._name_unstored([item.place for item in chosen])
         try:
@@ -81,15 +83,23 @@ class Run:
             self._say_commands()
         return self._codes
 
-    def _models(self, places: Sequence[Place]) -> list[Place]:
+    def _models(self, places: Sequence[Place], known: AbstractSet[str]) -> list[Place]:
         """The models meant: a data file stands for the models that name it."""
         found: dict[str, Place] = {}
+        named: dict[str, None] = {}
         for place in places:
             others = [] if place.path.lower().endswith(".onnx") else models_of_data(place.file, self._root)
-            for file in others or [place.file]:
-                path = file.relative_to(self._root).as_posix()
-                found.setdefault(path, Place(path, file))
-        return list(found.values())
+            named.update((os.fspath(file), None) for file in others)
+            if not others:
+                found[place.path] = place
+        models, refused = locate(named, self._root, is_written=self._request.mode == "rewrite")
+        for refusal in refused:
+            say(f"{shown(os.path.relpath(refusal.named, self._root))}: {refusal.reason}")
+            self._codes.append(ExitCode.BAD_INPUT)
+        more = {place.path: place for place in models if place.path not in found and place.path not in known}
+        answers = self._table.answers(more, self._files)
+        self._codes += said_again(answers.values())
+        return [*found.values(), *(place for path, place in more.items() if path not in answers)]
 
     def _with_content(self, places: Sequence[Place]) -> Iterator[Place]:
         """Places that are no LFS pointers; whole and damaged ones are named."""
@@ -148,9 +158,10 @@ class Run:
             for path in sorted(lfs_paths(self._root, (place.path for place in places))):
                 size = staged_size(self._root, path)
                 if size is not None and size > MAX_BYTES:
+                    command = git_command("add --renormalize", [self._from_here(path)])
                     say(
                         f"{shown(path)}: .gitattributes says git-LFS, but the model itself is staged; "
-                        f"run `git lfs install` and `git add --renormalize {pasted(path)}`"
+                        f"run `git lfs install` and `{command}`"
                     )
         except GitFailed:
             return  # without git nothing is known about attributes
@@ -166,7 +177,8 @@ class Run:
             for item in chosen
         ]
         locks = None if self._folder is None else self._folder / "locks"
-        worker = check_one if is_check else functools.partial(rewrite_one, locks=locks)
+        one = check_one if is_check else functools.partial(rewrite_one, locks=locks)
+        worker = functools.partial(one, requires_content=self._request.requires_content)
 
         def done(index: int, entry: ModelReport) -> None:
             self._finish(chosen[index], entry)
@@ -198,10 +210,16 @@ class Run:
             self._remember(item, tuple(_joined(beside, name) for name in entry.data_files), found)
 
     def _remember(self, item: _Chosen, data: tuple[str, ...], found: Said) -> None:
-        inputs = item.resolved.policy.verify.data_files(item.place.file.parent)
-        own = (os.path.relpath(path, self._root) for path in inputs if path.is_file())
-        others = (*item.policies, *(self._files.note(path) for path in (*data, *own)))
-        entry = Entry(model=item.before, others=others, noted=now(), code=int(found.code), line=found.line)
+        inputs = watched(item.resolved.policy.verify, item.place.file.parent)
+        own = (os.path.relpath(path, self._root) for path in inputs)
+        read = tuple(self._files.note(path) for path in dict.fromkeys((*data, *own)))
+        began = self._files.began
+        if any(noted.stat is not None and not is_settled(noted.stat, began) for noted in read):
+            return  # it may have changed while the proof ran
+        if found.is_unread and mentions(item.place.file, "location"):
+            return  # its child did not come back to tell which data files it names
+        others = (*item.policies, *read)
+        entry = Entry(model=item.before, others=others, noted=began, code=int(found.code), line=found.line)
         self._answers.append(entry)
 
     def _end(self, place: Place, reason: str, code: ExitCode) -> None:
@@ -211,7 +229,7 @@ class Run:
     def _say_commands(self) -> None:
         """What a manager does not notice: files that are new, and files that are gone."""
         if self._added:
-            say("git add " + " ".join(pasted(self._from_here(name)) for name in self._added))
+            say(git_command("add", map(self._from_here, self._added)))
         gone = set(self._removed)
         if gone and self._folder is not None:
             try:
@@ -219,7 +237,7 @@ class Run:
             except GitFailed:
                 return
             if gone:
-                say("git rm " + " ".join(pasted(self._from_here(name)) for name in sorted(gone)))
+                say(git_command("rm", map(self._from_here, sorted(gone))))
 
     def _from_here(self, path: str) -> str:
         """The path as a command in the current folder needs it."""

@@ -1,28 +1,35 @@
 """How the hook prints: one stream, names that cannot disturb a terminal, commands that can be pasted.
 
-House: hooks, fast path. Standard library only.
+House: hooks, fast path. Standard library, errors.
 Touch: nothing else.
 """
 
 import re
 import shlex
 import sys
+from collections.abc import Iterable
 
-_HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+from onnxsim_ci.errors import ExitCode, shown
+from onnxsim_ci.hooks.seen import Entry
 
-
-def shown(name: str) -> str:
-    """The name, its control, direction and undecodable characters as escapes."""
-    return _HIDDEN.sub(_escape, name)
+_PATHSPEC = re.compile(r"^:|[*?\[\\]")
+"""What git reads as a pattern even behind a shell's quotes."""
 
 
 def pasted(name: str) -> str:
     """The name as a word of a shell command."""
-    if not _HIDDEN.search(name):
-        quoted = shlex.quote(name)
-        return f"./{quoted}" if name.startswith("-") else quoted
+    name = f"./{name}" if name.startswith("-") else name
+    if shown(name) == name:
+        return shlex.quote(name)
     raw = name.encode("utf-8", errors="surrogateescape")
     return "$'" + "".join(chr(b) if 32 < b < 127 and b not in b"'\\" else f"\\x{b:02x}" for b in raw) + "'"
+
+
+def git_command(verb: str, names: Iterable[str]) -> str:
+    """A command of git on exactly these files."""
+    words = list(names)
+    literal = "--literal-pathspecs " if any(_PATHSPEC.search(name) for name in words) else ""
+    return f"git {literal}{verb} {' '.join(pasted(name) for name in words)}"
 
 
 def say(line: str) -> None:
@@ -32,8 +39,10 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+def said_again(entries: Iterable[Entry]) -> list[ExitCode]:
+    """Say earlier answers once more; their exit codes."""
+    found = list(entries)
+    for entry in found:
+        if entry.line:
+            say(entry.line)
+    return [ExitCode(entry.code) for entry in found]

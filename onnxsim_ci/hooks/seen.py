@@ -53,8 +53,8 @@ class Entry:
 
     Attributes:
         model: The model.
-        others: Policy files and external data files.
-        noted: When, in nanoseconds.
+        others: Policy files, external data files, inputs of the proof and the folders they are looked for in.
+        noted: When the run began that looked at them, in nanoseconds.
         code: Exit code of this file.
         line: What is said about it; empty for a clean file.
     """
@@ -77,15 +77,19 @@ class Files:
     def __init__(self, root: Path, *, trusts_stat: bool) -> None:
         self.root = root
         self.trusts_stat = trusts_stat
-        self._digests: dict[str, str | None] = {}
+        self.began = now()
+        self._notes: dict[str, Noted] = {}
 
     def note(self, path: str) -> Noted:
-        """The file as it is now."""
-        return Noted(path, self.digest(path), self.stat(path))
+        """The file as it was when it was first read; size and times are older than the digest."""
+        if path not in self._notes:
+            stat = self.stat(path)
+            self._notes[path] = Noted(path, self._read(path), stat)
+        return self._notes[path]
 
     def noted(self, path: str, data: bytes | None) -> Noted:
-        """The file with the bytes that were read from it."""
-        return Noted(path, None if data is None else hashlib.sha256(data).hexdigest(), self.stat(path))
+        """The file with the bytes that were read from it at another time, so without size and times."""
+        return Noted(path, None if data is None else hashlib.sha256(data).hexdigest())
 
     def stat(self, path: str) -> Stat | None:
         """Size, times and inode; None if it is not there."""
@@ -95,27 +99,38 @@ class Files:
             return None
         return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
-    def digest(self, path: str) -> str | None:
-        """SHA-256 of the file; None if it cannot be read."""
-        if path not in self._digests:
-            self._digests[path] = None
-            with suppress(OSError, ValueError), (self.root / path).open("rb") as file:
-                self._digests[path] = hashlib.file_digest(file, "sha256").hexdigest()
-        return self._digests[path]
+    def _read(self, path: str) -> str | None:
+        """SHA-256 of the file, or of the names in the folder; None if it cannot be read."""
+        place = self.root / path
+        with suppress(OSError, ValueError):
+            if place.is_dir():
+                return hashlib.sha256(json.dumps(sorted(os.listdir(place))).encode()).hexdigest()
+            with place.open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        return None
 
     def is_same(self, noted: Noted, when: int) -> bool:
         """Whether the file is what it was at `when`."""
         now = self.stat(noted.path)
         if noted.sha256 is None or now is None:
             return noted.sha256 is None and now is None
-        return self.is_quick(noted, when) or self.digest(noted.path) == noted.sha256
+        return self.is_quick(noted, when) or self.note(noted.path).sha256 == noted.sha256
 
     def is_quick(self, noted: Noted, when: int) -> bool:
         """Whether size, times and inode alone say that the file is what it was at `when`."""
         now = self.stat(noted.path)
         if not self.trusts_stat or noted.stat != now:
             return False
-        return now is None or max(now[1], now[2]) < when - RACY_NS
+        return now is None or is_settled(now, when)
+
+    def renewed(self, noted: Noted) -> Noted:
+        """The same note, with the size and times that were seen before its digest was compared."""
+        return self._notes.get(noted.path, noted)
+
+
+def is_settled(stat: Stat, when: int) -> bool:
+    """Whether the file was changed for the last time well before `when`."""
+    return max(stat[1], stat[2]) < when - RACY_NS
 
 
 class SeenTable:
@@ -190,9 +205,9 @@ def is_quick(entry: Entry, files: Files) -> bool:
 
 
 def renewed(entry: Entry, files: Files) -> Entry:
-    """The same answer with the times of now, so that the next look is quick."""
-    model, *others = (replace(noted, stat=files.stat(noted.path)) for noted in (entry.model, *entry.others))
-    return replace(entry, model=model, others=tuple(others), noted=now())
+    """The same answer with the times of this run, so that the next look is quick."""
+    model, *others = (files.renewed(noted) for noted in (entry.model, *entry.others))
+    return replace(entry, model=model, others=tuple(others), noted=files.began)
 
 
 def context_of(options: Sequence[object], environ: Mapping[str, str], tool: str) -> str:

@@ -2,6 +2,8 @@
 
 The order is: new data file, a note of what will be outdated, the model, the outdated files, the note. Killed
 anywhere in between, the next run finds the note and ends the work; until then a file too many lies there.
+A note may also be planted, so it holds what nobody can know who is not on this machine: inode and change time
+of each file. Only exactly that file is removed.
 
 House: model. May import onnx and errors.
 Touch: `save.py` writes new data files; `api/flow.py` calls this around its commit.
@@ -13,7 +15,9 @@ import json
 import mmap
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from onnx import ModelProto
@@ -26,6 +30,8 @@ from onnxsim_ci.model.walk import all_tensors, is_outside
 
 SEARCHED_BYTES = 64 << 20
 """Other files than models are searched for the name up to this size; larger ones are weights themselves."""
+
+MAX_NOTE_BYTES = 1 << 20
 
 _NOTE = re.compile(r"\.(.+)\.(\d+)\.onnxsim-ci\.outdated")
 
@@ -41,10 +47,11 @@ def named_data_files(proto: ModelProto) -> tuple[str, ...]:
 
 def note_outdated(target: Path, locations: Iterable[str]) -> None:
     """Write down, before the model at `target` is replaced, which data files it will no longer need."""
-    names = list(locations)
-    if names:
+    places = {name: target.parent / name for name in locations}
+    files = {name: _identity(place) for name, place in places.items() if place.is_file()}
+    if files:
         place = target.with_name(f".{target.name}.{os.getpid()}.onnxsim-ci.outdated")
-        place.write_text(json.dumps(names), encoding="utf-8")
+        place.write_text(json.dumps(files), encoding="utf-8")
 
 
 def remove_outdated(target: Path) -> tuple[str, ...]:
@@ -56,13 +63,30 @@ def remove_outdated(target: Path) -> tuple[str, ...]:
     removed: list[str] = []
     for note in list(_notes(target)):
         try:
-            names = [str(name) for name in json.loads(note.read_text(encoding="utf-8"))]
-            kept = set(named_data_files(load(target).proto))
-        except (OSError, ValueError, TypeError, BadInput):
-            names, kept = [], set()
-        removed += [name for name in names if name not in kept and _unlink(target, name)]
-        note.unlink(missing_ok=True)
+            files = _noted(note)
+            kept = set(named_data_files(load(target).proto)) if files else set()
+        except (OSError, ValueError, TypeError, RecursionError, BadInput):
+            files, kept = {}, set()
+        for name, identity in files.items():
+            if name not in kept and _unlink(target, name, identity):
+                removed.append(name)
+        with suppress(OSError):
+            note.unlink()
     return tuple(removed)
+
+
+def _noted(note: Path) -> dict[str, object]:
+    """Identity by location, as a run wrote it."""
+    status = note.lstat()
+    if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_NOTE_BYTES:
+        return {}
+    return dict(json.loads(note.read_text(encoding="utf-8")))
+
+
+def _identity(place: Path) -> list[int]:
+    """What tells this very file, unchanged, from any other."""
+    status = place.stat()
+    return [status.st_ino, status.st_ctime_ns]
 
 
 def _notes(target: Path) -> Iterator[Path]:
@@ -78,19 +102,30 @@ def _notes(target: Path) -> Iterator[Path]:
                 yield target.with_name(name)
 
 
-def _unlink(target: Path, location: str) -> bool:
+def _unlink(target: Path, location: str, identity: object) -> bool:
     try:
         place = contained_path(target.parent, location)
-    except BadInput:
+        if _identity(place) != identity:
+            return False
+        if _is_mentioned(target, place):
+            return False
+        place.unlink()
+    except (OSError, BadInput):
         return False
+    return True
+
+
+def _is_mentioned(target: Path, place: Path) -> bool:
+    """Whether a file that could be a model, other than the one at `target`, holds the name of `place`."""
     needle = place.name.encode(errors="surrogateescape")
     root = target.parent.resolve()
     folders = [place.parent, *(folder for folder in place.parents if folder.is_relative_to(root))]
-    for folder in dict.fromkeys((*folders, *_above(root))):
-        if any(_mentions(other, needle) for other in folder.iterdir() if other not in (place, target)):
-            return False
-    place.unlink()
-    return True
+    return any(
+        _mentions(other, needle)
+        for folder in dict.fromkeys((*folders, *_above(root)))
+        for other in folder.iterdir()
+        if other not in (place, target)
+    )
 
 
 def _above(folder: Path) -> tuple[Path, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -31,7 +32,8 @@ def remove_stale(target: Path) -> None:
     for name in names:
         match = PATTERN.fullmatch(name)
         if match and not is_running(int(match[1])):
-            target.with_name(name).unlink(missing_ok=True)
+            with suppress(OSError):  # a folder of that name is none of ours
+                target.with_name(name).unlink()
 
 
 def is_running(pid: int) -> bool:

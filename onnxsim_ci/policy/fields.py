@@ -20,6 +20,9 @@ from pydantic import (
 
 from onnxsim_ci.policy import quantities
 
+MAX_STARS = 4
+"""Matching takes time to this power of a name's length."""
+
 
 class Section(BaseModel):
     """A table of the policy: unknown keys are mistakes, values never change, types are not coerced."""
@@ -52,9 +55,18 @@ def _relative(value: str) -> str:
     return value
 
 
+def _glob(value: str) -> str:
+    """A glob of pathlib."""
+    if any("**" in part and part != "**" for part in _relative(value).split("/")):
+        raise ValueError(f"{value!r} has ** inside a name; it stands for whole folders")
+    return value
+
+
 def _pattern(value: str) -> str:
     """A gitignore pattern may start with ! and with / for the policy's own folder."""
-    _relative(value.removeprefix("!").removeprefix("/"))
+    parts = _relative(value.removeprefix("!").removeprefix("/")).split("/")
+    if max(parts.count("**"), *(part.count("*") for part in parts)) > MAX_STARS:
+        raise ValueError(f"{value!r} has more than {MAX_STARS} times * in a name, or ** in all")
     return value
 
 
@@ -70,7 +82,7 @@ def _quantity(pattern: str, example: str) -> WithJsonSchema:
 Names = Annotated[tuple[str, ...], Field(strict=False)]
 """A list of names."""
 
-RelativePath = Annotated[str, AfterValidator(_relative)]
+RelativePath = Annotated[str, AfterValidator(_glob)]
 """A path or glob below the policy's folder; empty for none."""
 
 Globs = Annotated[tuple[Annotated[str, AfterValidator(_pattern)], ...], Field(strict=False)]

@@ -20,6 +20,9 @@ from onnxsim_ci.policy.positions import Path, positions
 from onnxsim_ci.vcs import Tree
 
 MAX_DEPTH = 8
+MAX_FILES = 64
+"""Policy files that one model's policy may consist of, each counted as often as it is extended."""
+MAX_BYTES = 256 << 10
 _PYPROJECT_TABLE: Path = ("tool", "onnxsim-ci")
 
 
@@ -61,10 +64,22 @@ def read_policy(tree: Tree, path: str) -> PolicyFile | None:
     """The policy file at `path`, checked; None if there is none (or a pyproject.toml without our table).
 
     Raises:
-        BadPolicy: The text is no TOML.
+        BadPolicy: The file cannot be read, is too large, or is no TOML.
     """
-    raw = tree.read(path)
-    return None if raw is None else _checked(path, raw)
+    try:
+        raw = tree.read(path)
+    except OSError as error:
+        raise BadPolicy(f"cannot be read ({error.strerror})", where=path) from None
+    if raw is None:
+        return None
+    if len(raw) > MAX_BYTES:
+        if posixpath.basename(path) == "pyproject.toml" and b"onnxsim-ci" not in raw:
+            return None
+        raise BadPolicy(f"has {len(raw):,} bytes, a policy at most {MAX_BYTES:,}", where=path)
+    try:
+        return _checked(path, raw)
+    except RecursionError:
+        raise BadPolicy("not TOML: nested too deeply", where=path) from None
 
 
 @lru_cache(maxsize=64)
@@ -75,9 +90,12 @@ def _checked(path: str, raw: bytes) -> PolicyFile | None:
     tables: Any = data
     if posixpath.basename(path) == "pyproject.toml":
         prefix = _PYPROJECT_TABLE
-        tables = data.get("tool", {}).get("onnxsim-ci")
+        tools = data.get("tool")
+        tables = tools.get("onnxsim-ci") if isinstance(tools, dict) else None
         if tables is None:
             return None
+        if not isinstance(tables, dict):
+            raise BadPolicy("tool.onnxsim-ci: expected a table", where=path)
     lines = {
         at[len(prefix) :]: line for at, line in positions(text, data).items() if at[: len(prefix)] == prefix
     }
@@ -127,8 +145,8 @@ def _parse(path: str, raw: bytes) -> tuple[str, dict[str, Any]]:
         raise BadPolicy(f"not UTF-8 at byte {error.start}", where=path) from None
     except tomllib.TOMLDecodeError as error:
         raise BadPolicy(f"not TOML: {str(error)[0].lower()}{str(error)[1:]}", where=path) from None
-    except RecursionError:
-        raise BadPolicy("not TOML: nested too deeply", where=path) from None
+    except ValueError:
+        raise BadPolicy("not TOML: a number has too many digits", where=path) from None
 
 
 def _problems(file: PolicyFile) -> list[str]:
@@ -165,6 +183,9 @@ def _extend(
     is_list = isinstance(names, list) and all(isinstance(name, str) for name in names)
     for index, name in enumerate(names if is_list else ()):  # another form is among its problems already
         path = posixpath.normpath(posixpath.join(file.folder, name))
+        if len(files) + len(chain) >= MAX_FILES:
+            broken.append(f"{chain[0]}: extends more than {MAX_FILES} files")
+            break
         try:
             base = _base(tree, name, path, chain)
         except BadPolicy as mistake:

@@ -120,13 +120,17 @@ class Verify(Section):
         copy._folder = folder  # noqa: SLF001 - of our own copy
         return copy
 
+    def base(self, folder: Path) -> Path:
+        """Where `data` is relative to; `folder` if the policy came from no file."""
+        return self._folder or folder
+
     def data_files(self, folder: Path) -> list[Path]:
         """Files and folders that `data` names, sorted; links out of the repository are left out.
 
         Args:
             folder: Where `data` is relative to, if the policy came from no file: the model's folder.
         """
-        base = self._folder or folder
+        base = self.base(folder)
         top = (repository_root(base.resolve()) or base).resolve()
         found = base.glob(self.data) if self.data else ()
         return sorted(path for path in found if path.resolve().is_relative_to(top))

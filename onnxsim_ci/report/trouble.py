@@ -7,7 +7,7 @@ Touch: docs/errors.md explains the codes.
 import sys
 import traceback
 
-from onnxsim_ci.errors import BadPolicy, InternalError, OnnxsimCiError
+from onnxsim_ci.errors import BadPolicy, InternalError, OnnxsimCiError, shown
 
 
 def print_error(error: OnnxsimCiError) -> None:
@@ -16,7 +16,7 @@ def print_error(error: OnnxsimCiError) -> None:
         lines = [f"error[{error.code}]: {problem}" for problem in error.problems]
     else:
         lines = [f"error[{error.code}]: {error}"]
-    sys.stderr.write("\n".join(lines) + "\n")
+    sys.stderr.write("\n".join(map(shown, lines)) + "\n")
 
 
 def print_fault(error: BaseException) -> None:

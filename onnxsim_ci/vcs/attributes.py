@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from onnxsim_ci.vcs.git import git, names
+from onnxsim_ci.vcs.git import git
 
 
 def lfs_paths(root: Path, paths: Iterable[str]) -> frozenset[str]:
@@ -20,5 +20,6 @@ def lfs_paths(root: Path, paths: Iterable[str]) -> frozenset[str]:
     asked = b"".join(os.fsencode(path) + b"\0" for path in paths)
     if not asked:
         return frozenset()
-    found = names(git(root, "check-attr", "-z", "--stdin", "filter", stdin=asked))
-    return frozenset(path for path, value in zip(found[0::3], found[2::3], strict=True) if value == "lfs")
+    found = git(root, "check-attr", "-z", "--stdin", "filter", stdin=asked).split(b"\0")[:-1]
+    pairs = zip(found[0::3], found[2::3], strict=True)  # a value may be empty
+    return frozenset(os.fsdecode(path) for path, value in pairs if value == b"lfs")

@@ -36,8 +36,3 @@ def git(root: Path, *arguments: str, stdin: bytes = b"") -> bytes:
             where=str(root),
         )
     return done.stdout
-
-
-def names(raw: bytes) -> list[str]:
-    """Names that git separated by NUL; bytes that are no UTF-8 survive as surrogates."""
-    return [os.fsdecode(part) for part in raw.split(b"\0") if part]

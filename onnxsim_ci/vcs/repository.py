@@ -75,6 +75,6 @@ def tracked_files(root: Path) -> Iterator[TrackedFile]:
 def staged_size(root: Path, path: str) -> int | None:
     """Bytes of the staged blob of `path`; None if nothing is staged, or git cannot tell."""
     try:
-        return int(git(root, "cat-file", "-s", f":{path}"))
+        return int(git(root, "cat-file", "-s", f":0:{path}"))
     except GitFailed:
         return None

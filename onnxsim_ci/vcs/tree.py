@@ -37,8 +37,11 @@ class WorkTree:
 
     def place(self, path: str) -> Path | None:
         """The file itself, links followed; None if there is none inside the root."""
-        place = (self.root / path).resolve()
-        return place if place.is_relative_to(self.root) and place.is_file() else None
+        try:
+            place = (self.root / path).resolve()
+            return place if place.is_relative_to(self.root) and place.is_file() else None
+        except (OSError, RuntimeError, ValueError):  # a circle of links, or no name of a file
+            return None
 
     def list(self) -> Iterator[str]:
         """Paths of all files, without hidden folders, sorted within each folder."""

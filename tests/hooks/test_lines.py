@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from onnxsim_ci.errors import shown
 from onnxsim_ci.hooks.lines import overrides, said
-from onnxsim_ci.hooks.said import pasted, shown
+from onnxsim_ci.hooks.said import pasted
 from onnxsim_ci.policy import Policy
 from onnxsim_ci.report import Figures, ModelReport, Refusal, VerdictReport, judge
 
@@ -50,6 +51,14 @@ def test_a_rewritten_model() -> None:
         "rewritten",
         1,
         "models/m.onnx: 312 → 187 nodes, 12.4 → 12.1 MiB, proven (samples)",
+    )
+
+
+def test_a_model_that_another_process_wrote() -> None:
+    assert line("unchanged", was_written=True) == (
+        "rewritten",
+        1,
+        "models/m.onnx: was written by another process meanwhile",
     )
 
 

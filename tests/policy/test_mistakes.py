@@ -46,6 +46,14 @@ CASES = [
         "2:1: verify.data: '/x.npz' must be relative to the policy's folder, without '..'",
     ),
     (
+        "[verify]\ndata = 'a**/x'",
+        "2:1: verify.data: 'a**/x' has ** inside a name; it stands for whole folders",
+    ),
+    (
+        "exclude = ['a*b*c*d*e*f']",
+        "1:12: exclude.0: 'a*b*c*d*e*f' has more than 4 times * in a name, or ** in all",
+    ),
+    (
         "[target]\nname = 'cuda'",
         "2:1: target.name: 'cuda' is not available yet in this version; only 'portable' is",
     ),
