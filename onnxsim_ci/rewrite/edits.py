@@ -88,13 +88,13 @@ class Editor:
             freed, names = unlist_outputs(root, edit.unlist)
             self.gone += [(name, "") for name in names]
             self.sweep(freed)
+            self.touched += [node for body in root.subgraphs for node in body.nodes if node.is_alive]
             return
         for node, index, operand in edit.rewire:
             old = node.input(index)
             set_input(node, index, self._value(operand, root, made, node))
             self.touched.append(node)
-            if old is not None:
-                self.sweep([old])
+            self.sweep([] if old is None else [old])
         producers = [root, *(p for old, _ in edit.replace if (p := old.producer) is not None)]
         for old, operand in edit.replace:
             self._replace(old, operand, root, made)

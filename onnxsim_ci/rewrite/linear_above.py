@@ -18,6 +18,9 @@ from onnxsim_ci.rewrite.contract import NodeSpec
 from onnxsim_ci.rewrite.linear import Array
 from onnxsim_ci.rewrite.scaling import Path, biased_product, own_constant, scaled
 
+MOST_PARTS = 64
+"""Of a Split that is looked at: a factor of one part is one of the whole weight, and a new Split."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Linear:
@@ -101,10 +104,11 @@ class Columns:
 
 def columns_of(split: Node, part: Value, facts: Facts) -> Columns | None:
     """The columns (last axis) of the value above a Split, and above moves before it, that `part` holds."""
-    value, shapes = split.inputs[0], [None if v is None else facts.shape(v) for v in split.outputs]
+    value = split.inputs[0]
     rank = None if value is None else facts.rank(value)
-    if value is None or not rank:
+    if value is None or not rank or len(split.outputs) > MOST_PARTS:
         return None
+    shapes = [None if v is None else facts.shape(v) for v in split.outputs]
     axis = split.attribute("axis", 0) % rank
     sizes = [s[axis] for s in shapes if s is not None and isinstance(s[axis], int)]
     if len(sizes) < len(shapes):

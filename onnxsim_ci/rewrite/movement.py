@@ -17,6 +17,8 @@ from onnxsim_ci.rewrite.contract import NodeSpec, Operand
 from onnxsim_ci.rewrite.patterns import only_reader
 
 Array = np.ndarray[Any, Any]
+MOST_PARTS = 256
+"""Of a Split that is looked at: each reader of a part looks at all of them."""
 
 
 def permutation(node: Node, facts: Facts) -> tuple[int, ...] | None:
@@ -40,6 +42,8 @@ def reader_as_data(value: Value | None, op_type: str) -> Node | None:
 
 def readers_of_parts(split: Node, op_type: str) -> list[Node] | None:
     """The readers of all parts of a Split in order, when each has one alone, of this operator."""
+    if len(split.outputs) > MOST_PARTS:
+        return None
     readers = [r for v in split.outputs if (r := reader_as_data(v, op_type)) is not None]
     return readers if len(readers) == len(split.outputs) > 1 else None
 

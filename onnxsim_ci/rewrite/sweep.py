@@ -25,7 +25,7 @@ class Sweep:
     """Which rules have seen the graph as it is.
 
     Attributes:
-        seen: Length of the journal when a rule was last offered every node, by its id.
+        seen: Length of the journal when the nodes were listed that a rule was last offered, by its id.
     """
 
     def __init__(self, rules: RuleStep, journal: Journal) -> None:
@@ -45,8 +45,8 @@ class Sweep:
         """Offer the nodes to each rule that is due; yields after each edit."""
         due = [rule for rule in rules if self.seen.get(rule.id) != len(self.journal)]
         nodes = _by_key(scopes) if due else {}
+        before = len(self.journal)
         for rule in due:
-            before = len(self.journal)
             for node in _roots(rule, nodes):
                 if node.is_alive and rule.id not in self.rules.broken and self.rules.offer(rule, node):
                     yield

@@ -1,7 +1,8 @@
 """Replace Clip(x + b, 0, m) / m by HardSigmoid, also with a factor between Clip and Div.
 
-max(0, min(m, x + b)) / m = max(0, min(1, x / m + b / m)) for m > 0. Declined for other bounds, for another
-element type than float32, and when an inner value has another reader.
+max(0, min(m, x + b)) / m = max(0, min(1, x / m + b / m)) for m > 0. Declined for other bounds, for a term
+beyond four bounds, where digits of x + b would be lost, for another element type than float32, and when an
+inner value has another reader.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/arithmetic/fuse_hard_sigmoid.md; then `make docs`.
@@ -16,6 +17,8 @@ from onnxsim_ci.rewrite.element_types import FLOAT
 from onnxsim_ci.rewrite.patterns import feeder
 
 LARGEST, SMALLEST, SAME = 2.0**20, 2.0**-20, 1e-6
+FARTHEST = 4.0
+"""Size of the term, in bounds."""
 
 
 def propose(node: Node, facts: Facts) -> Edit | Declined:
@@ -46,7 +49,7 @@ def _fused(node: Node, inner: Node, divisor: float, facts: Facts) -> Edit | Decl
     inner_values = [add.outputs[0], clip.outputs[0], inner.outputs[0]]
     if not all(v is not None and v.single_reader for v in inner_values):
         return Declined("an inner value over {0!r} has another reader", x)
-    if facts.dtype(x) != FLOAT or abs(number) > LARGEST:
+    if facts.dtype(x) != FLOAT or abs(number) > FARTHEST * high:
         return Declined("{0!r} is not float32, or the term is too large", x)
     spec = NodeSpec("HardSigmoid", (x,), {"alpha": 1.0 / high, "beta": number / high})
     whole = spec if factor is None else NodeSpec("Mul", (factor, spec))

@@ -162,9 +162,8 @@ def _times(a: Array, b: Array) -> Array | None:
 def _product(a: Array, b: Array) -> Array | None:
     """Product of factors, in their range; none shrinks what another enlarged, so overflows stay."""
     result = _times(a, b)
-    enlarge = [np.abs(numbers) >= 1 for numbers in (a, b)]
-    shrink = [np.abs(numbers) <= 1 for numbers in (a, b)]
-    if result is None or not (enlarge[0] & enlarge[1] | shrink[0] & shrink[1]).all():
+    sizes = np.abs(a), np.abs(b)
+    if result is None or not ((np.minimum(*sizes) >= 1) | (np.maximum(*sizes) <= 1)).all():
         return None
     if not ((np.abs(result) >= SMALLEST) & (np.abs(result) <= LARGEST)).all():
         return None

@@ -49,8 +49,10 @@ def _cut(length: Dim, start: int, end: int) -> tuple[int, int] | None:
     if isinstance(length, int):
         kept = slice_range(length, start, end, 1)
         return (kept[0], length - 1 - kept[-1]) if kept else None
+    if start < 0 or 0 <= end < AXIS_LIMIT:
+        return None
     back = 0 if end >= AXIS_LIMIT else -end
-    return (start, back) if start >= 0 <= back and is_positive(length - start - back) else None
+    return (start, back) if is_positive(length - start - back) else None
 
 
 RULE = Rule(

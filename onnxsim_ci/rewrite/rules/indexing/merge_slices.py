@@ -20,6 +20,8 @@ from onnxsim_ci.rewrite.patterns import feeder
 
 MOST_READERS = 16
 """Readers of the first Slice that are looked at."""
+LARGEST = 2**63 - 1
+"""Bounds and steps are int64."""
 
 
 def propose(node: Node, facts: Facts) -> Edit | Declined:
@@ -51,7 +53,7 @@ def _merged(shape: tuple[Dim, ...], first: Bounds, second: Bounds) -> Bounds | N
     merged = {**first, **second}
     for axis in first.keys() & second.keys():
         both = _on_one_axis(shape[axis], first[axis], second[axis])
-        if both is None:
+        if both is None or max(both) > LARGEST:
             return None
         merged[axis] = both
     return merged

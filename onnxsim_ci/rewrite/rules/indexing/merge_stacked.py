@@ -23,7 +23,8 @@ MOST_ELEMENTS = 64
 
 def propose(node: Node, facts: Facts) -> Edit | Declined:
     rank = None if node.inputs[0] is None else facts.rank(node.inputs[0])
-    if not rank or rank < 2 or sum(_is_raised(node, i) for i in range(len(node.inputs))) < 2:
+    raised = {v for i, v in enumerate(node.inputs) if _is_raised(node, i)}
+    if not rank or rank < 2 or len(raised) < 2:
         return Declined("it does not join several unsqueezed values")
     axis = node.attribute("axis", 1) % rank
     operands: list[Operand] = []

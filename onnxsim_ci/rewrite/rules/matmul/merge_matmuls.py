@@ -138,4 +138,5 @@ RULE = Rule(
     lowers=Lowers.NODES,
     hazards=frozenset({"large"}),
     propose=propose,
+    looks_far=True,
 )

@@ -30,7 +30,7 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     dtype = facts.dtype(source)
     if dtype not in (INT8, UINT8) or facts.dtype(output) != dtype:
         return Declined("{0!r} is not int8 or uint8, or becomes another type", source)
-    attributes = ("axis", "block_size", "output_dtype", "saturate")
+    attributes = ("axis", "block_size", "output_dtype", "saturate", "precision")
     if any(inner.attribute(a) != node.attribute(a) for a in attributes):
         return Declined("the two nodes around {0!r} have other attributes", source)
     scale = node.inputs[1]
