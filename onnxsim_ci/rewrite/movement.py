@@ -14,11 +14,17 @@ from onnxsim_ci.analysis import Facts
 from onnxsim_ci.analysis.dim import Shape, is_positive
 from onnxsim_ci.model import Node, Value
 from onnxsim_ci.rewrite.contract import NodeSpec, Operand
+from onnxsim_ci.rewrite.element_types import STRING
 from onnxsim_ci.rewrite.patterns import only_reader
 
 Array = np.ndarray[Any, Any]
 MOST_PARTS = 256
 """Of a Split that is looked at: each reader of a part looks at all of them."""
+
+
+def may_be_text(value: Value, facts: Facts) -> bool:
+    """True for strings: of each row that it picks the Gather of onnxruntime 1.32 copies one string only."""
+    return facts.dtype(value) in (0, STRING)
 
 
 def permutation(node: Node, facts: Facts) -> tuple[int, ...] | None:

@@ -16,7 +16,7 @@ from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node, Value
 from onnxsim_ci.rewrite.contract import Declined, Edit, Level, Lowers, NodeSpec, ResultClass, Rule, replace
 from onnxsim_ci.rewrite.element_types import FLOAT
-from onnxsim_ci.rewrite.patterns import feeder
+from onnxsim_ci.rewrite.patterns import feeder, only_reader
 
 SAME = 1e-6
 CUBIC = 0.044715
@@ -30,7 +30,7 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
         return Declined("it is no product of two values and one half")
     for x, other in (rest, rest[::-1]):
         bent = _minus_one(other, facts)
-        form = None if bent is None else _form(bent, x, facts)
+        form = None if bent is None or bent.scope is not node.scope else _form(bent, x, facts)
         if form is None:
             continue
         output = node.outputs[0]
@@ -80,7 +80,7 @@ def _form(bent: Node, x: Value, facts: Facts) -> str | None:
         return "Erf" if _is_scaled(scaled, number, facts) is x else None
     inner = _is_scaled(scaled, sqrt(2 / pi), facts) if scaled.op_type == "Mul" else None
     add = None if inner is None else facts.producer(inner, "Add")
-    if inner is None or add is None or not inner.single_reader:
+    if inner is None or add is None or add.scope is not bent.scope or not inner.single_reader:
         return None
     for index in (0, 1):
         term = feeder(add, index, "Mul")
@@ -102,8 +102,8 @@ def _is_scaled(node: Node, number: float, facts: Facts) -> Value | None:
 
 
 def _is_cube(value: Value, x: Value, facts: Facts) -> bool:
-    node = facts.producer(value, "Pow", "Mul")
-    if node is None or not value.single_reader:
+    node, reader = facts.producer(value, "Pow", "Mul"), only_reader(value)
+    if node is None or reader is None or reader.scope is not node.scope:
         return False
     if node.op_type == "Pow":
         return node.inputs[0] is x and _is(node.inputs[1], 3.0, facts)

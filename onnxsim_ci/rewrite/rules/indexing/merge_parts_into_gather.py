@@ -3,6 +3,7 @@
 All operands of a Concat are cut out of the joined axis of one tensor by Slices, Gathers or a Split, so the
 result reads known places of it: a roll, for one.
 Declined when the index would be long, and when the nodes that cut have other readers, so that none are saved.
+Strings are left alone: the Gather of onnxruntime 1.32 copies one of each row only.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/indexing/merge_parts_into_gather.md; then `make docs`.
@@ -16,6 +17,7 @@ from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, NodeSpec, ResultClass, Rule, replace
 from onnxsim_ci.rewrite.cuts import Cut, cut_of
+from onnxsim_ci.rewrite.movement import may_be_text
 
 LONGEST = 64
 """Indices of 4 bytes up to this number take no more room than the nodes that go."""
@@ -29,6 +31,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
             return Declined("its operands are not all cut out of one axis of one tensor")
         cuts.append(cut)
     source, axis = cuts[0].source, cuts[0].axis
+    if may_be_text(source, facts):
+        return Declined("{0!r} may hold strings", source)
     rank = facts.rank(source)
     if rank is None or node.attribute("axis", 1) % rank != axis:
         return Declined("it joins another axis than the one that is cut")

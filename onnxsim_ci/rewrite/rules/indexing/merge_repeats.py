@@ -3,6 +3,7 @@
 Joined with the axis in front every row stands there as often as it was repeated, with the axis behind all
 rows follow each other that often. Declined when another axis grows too, when the rows are not static or the
 index would be long, and when a value between has another reader.
+Strings are left alone: the Gather of onnxruntime 1.32 copies one of each row only.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/indexing/merge_repeats.md; then `make docs`.
@@ -16,7 +17,7 @@ from onnxsim_ci.analysis import Facts
 from onnxsim_ci.analysis.dim import Shape
 from onnxsim_ci.model import Node
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, NodeSpec, ResultClass, Rule, replace
-from onnxsim_ci.rewrite.movement import Array
+from onnxsim_ci.rewrite.movement import Array, may_be_text
 from onnxsim_ci.rewrite.patterns import feeder
 
 LONGEST = 128
@@ -31,6 +32,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     source, between = raised.inputs[0], (node.inputs[0], expand.inputs[0])
     if any(v is None or not v.single_reader for v in between):
         return Declined("a value behind {0!r} has another reader", source)
+    if may_be_text(source, facts):
+        return Declined("{0!r} may hold strings", source)
     shape, result = facts.shape(source), node.outputs[0]
     grown = None if between[0] is None else facts.shape(between[0])
     after = None if result is None else facts.shape(result)

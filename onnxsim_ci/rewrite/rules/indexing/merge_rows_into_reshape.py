@@ -3,6 +3,7 @@
 A Concat of the rows in their order puts them side by side along its axis; so does moving their axis in front
 of that one, and joining the two. Declined when a row is left out or has another reader, and when the target
 of the Reshape cannot be written for every input.
+Strings are left alone: the Gather of onnxruntime 1.32 copies one of each row only.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/indexing/merge_rows_into_reshape.md; then `make docs`.
@@ -13,7 +14,7 @@ from __future__ import annotations
 from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node, Value
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, NodeSpec, Operand, ResultClass, Rule, replace
-from onnxsim_ci.rewrite.movement import reshape_spec, reshape_target
+from onnxsim_ci.rewrite.movement import may_be_text, reshape_spec, reshape_target
 from onnxsim_ci.rewrite.patterns import feeder
 
 
@@ -23,6 +24,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     shape = None if source is None else facts.shape(source)
     if first is None or source is None or shape is None:
         return Declined("its first operand is not gathered from a tensor of known shape")
+    if may_be_text(source, facts):
+        return Declined("{0!r} may hold strings", source)
     axis = first.attribute("axis", 0) % len(shape)
     for index, row in enumerate(node.inputs):
         place = _place(feeder(node, index, "Gather"), source, axis, len(shape), facts)

@@ -4,6 +4,7 @@ Rows are a Split and a Squeeze of each part, or one Gather with a scalar index f
 behind it the axis holds one block for each row, so a Split into equal parts gives the rows; a Transpose
 between moves the blocks where it moved the axis behind.
 Declined when the rows are not all of the axis, when something else reads it, and when nodes are not saved.
+Strings are left alone: the Gather of onnxruntime 1.32 copies one of each row only.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/indexing/merge_rows_into_split.md; then `make docs`.
@@ -15,6 +16,7 @@ from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node, Value
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, NodeSpec, Operand, Output, ResultClass, Rule
 from onnxsim_ci.rewrite.movement import (
+    may_be_text,
     permutation,
     readers_of_parts,
     reshape_spec,
@@ -32,6 +34,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     found = None if value is None else _rows(node, value, facts)
     if value is None or found is None:
         return Declined("the rows of an axis are not all taken one by one, by nodes enough to save one")
+    if node.op_type == "Gather" and may_be_text(value, facts):
+        return Declined("{0!r} may hold strings", value)
     axis, rows = found
     mover = feeder(node, 0, "Transpose")
     perm = None if mover is None else permutation(mover, facts)

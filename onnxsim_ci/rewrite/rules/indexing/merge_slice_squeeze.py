@@ -3,6 +3,7 @@
 The row is cut out by a Slice of one place, by a Gather with an index of one element, or by a Split of which
 every part is squeezed. Where that place does not exist both ways fail.
 Declined when the Squeeze takes other axes away too, and when the row has another reader.
+Strings are left alone: the Gather of onnxruntime 1.32 copies one of each row only.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/indexing/merge_slice_squeeze.md; then `make docs`.
@@ -18,7 +19,7 @@ from onnxsim_ci.analysis.transfer.slicing import slice_range
 from onnxsim_ci.model import Node, Value
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, NodeSpec, ResultClass, Rule, replace
 from onnxsim_ci.rewrite.cuts import bounds_of
-from onnxsim_ci.rewrite.movement import readers_of_parts, static_sizes
+from onnxsim_ci.rewrite.movement import may_be_text, readers_of_parts, static_sizes
 from onnxsim_ci.rewrite.patterns import feeder
 
 WHY = "a scalar index reads the row without its axis"
@@ -30,6 +31,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     shape = None if source is None else facts.shape(source)
     if cut is None or source is None or shape is None:
         return Declined("its input is not cut out of a tensor of known rank")
+    if may_be_text(source, facts):
+        return Declined("{0!r} may hold strings", source)
     if cut.op_type == "Split":
         return _rows(cut, source, shape, facts)
     middle = node.inputs[0]

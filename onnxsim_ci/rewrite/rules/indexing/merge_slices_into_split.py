@@ -3,6 +3,7 @@
 The parts are in order, whole and disjoint, so they are the outputs of a Split. Rows that are squeezed are
 left to the rule that makes Gathers of them.
 Declined when places of the axis are left out or read twice, and when its size is symbolic.
+Strings are left alone: the Gather of onnxruntime 1.32 copies one of each row only.
 
 House: rewrite/rules. May import rewrite, analysis, model. Never another rule.
 Touch: tests/rules/indexing/merge_slices_into_split.md; then `make docs`.
@@ -14,7 +15,7 @@ from onnxsim_ci.analysis import Facts
 from onnxsim_ci.model import Node, Value
 from onnxsim_ci.rewrite.contract import Declined, Edit, Lowers, Output, ResultClass, Rule
 from onnxsim_ci.rewrite.cuts import Cut, cut_of
-from onnxsim_ci.rewrite.movement import split_spec
+from onnxsim_ci.rewrite.movement import may_be_text, split_spec
 from onnxsim_ci.rewrite.patterns import only_reader
 
 MOST_READERS = 64
@@ -25,6 +26,8 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
     own = cut_of(node.outputs[0], facts)
     if own is None or not _is_block(own) or len(own.source.uses) > MOST_READERS:
         return Declined("it cuts no known block out of one static axis of a tensor with few readers")
+    if may_be_text(own.source, facts):
+        return Declined("{0!r} may hold strings", own.source)
     length = facts.shape(own.source)
     assert length is not None
     outputs: dict[tuple[int, int], list[Value]] = {}
