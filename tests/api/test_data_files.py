@@ -90,8 +90,8 @@ def test_a_run_that_died_after_the_rename_is_ended_by_the_next(fused: Path) -> N
         "import sys\nfrom pathlib import Path\nfrom onnxsim_ci.model import note_outdated\n"
         "note_outdated(Path(sys.argv[1]), ['stale.data', 'm.onnx.data'])\n"
     )
-    subprocess.run([sys.executable, "-c", script, str(fused)], check=True)
     (fused.parent / "stale.data").write_bytes(b"x")
+    subprocess.run([sys.executable, "-c", script, str(fused)], check=True)
     assert remove_outdated(fused) == ("stale.data",)
     assert sorted(os.listdir(fused.parent)) == ["m.onnx", "m.onnx.data"]
 
