@@ -8,7 +8,7 @@ Touch: the rules that move a factor up or down into weights.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from onnx import TensorProto
@@ -59,32 +59,33 @@ class Factor:
 
 def factor_of(node: Node, facts: Facts) -> Factor | None:
     """The constant factor of a Mul or Div with at most `MOST_NUMBERS` numbers, none of them 0 or extreme."""
-    for index in (1, 0) if node.op_type == "Mul" else (1,):
-        constant, kept = node.inputs[index], node.inputs[1 - index]
-        if constant is None or kept is None or not constant.is_constant:
-            continue
-        array = facts.array(constant, MOST_NUMBERS)
-        if array is None or array.dtype not in TYPES or not keeps_shape(facts, node, kept, constant):
-            return None
-        numbers = array.astype(np.float64)
-        sizes = np.abs(numbers)
-        if not ((sizes >= SMALLEST) & (sizes <= LARGEST)).all():
-            return None
-        return Factor(kept, numbers if node.op_type == "Mul" else 1.0 / numbers, constant)
-    return None
+    found = _constant_operand(node, facts, either_side="Mul")
+    if found is None:
+        return None
+    sizes = np.abs(found.numbers)
+    if not ((sizes >= SMALLEST) & (sizes <= LARGEST)).all():
+        return None
+    return found if node.op_type == "Mul" else replace(found, numbers=1.0 / found.numbers)
 
 
 def term_of(node: Node, facts: Facts) -> Factor | None:
     """The constant term of an Add, or that of a Sub with its sign turned, at most `MOST_NUMBERS` numbers."""
-    for index in (1, 0) if node.op_type == "Add" else (1,):
+    found = _constant_operand(node, facts, either_side="Add")
+    if found is None or node.op_type == "Add":
+        return found
+    return replace(found, numbers=-found.numbers)
+
+
+def _constant_operand(node: Node, facts: Facts, *, either_side: str) -> Factor | None:
+    """The float constant beside an operand of the result's shape; second unless the operator commutes."""
+    for index in (1, 0) if node.op_type == either_side else (1,):
         constant, kept = node.inputs[index], node.inputs[1 - index]
         if constant is None or kept is None or not constant.is_constant:
             continue
         array = facts.array(constant, MOST_NUMBERS)
         if array is None or array.dtype not in TYPES or not keeps_shape(facts, node, kept, constant):
             return None
-        numbers = array.astype(np.float64)
-        return Factor(kept, numbers if node.op_type == "Add" else -numbers, constant)
+        return Factor(kept, array.astype(np.float64), constant)
     return None
 
 
