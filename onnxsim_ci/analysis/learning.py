@@ -6,6 +6,7 @@ Touch: `transfer/` holds the tables.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from onnxsim_ci.analysis.axes import axis_symbol
@@ -32,7 +33,7 @@ def transfer(node: Node, facts: Facts) -> bool:
     A node that does not fit its schema teaches nothing; refusing it is not the business of the facts.
     """
     if node.domain == CONTRIB_DOMAIN and not node.is_call:
-        return _transfer_contrib(node, facts)
+        return _if_it_fits(_transfer_contrib, node, facts)
     if node.operator is None or node.domain:
         return False
     if len(node.outputs) == 1:
@@ -46,8 +47,12 @@ def transfer(node: Node, facts: Facts) -> bool:
     if node.learned_from == inputs:
         return False
     node.learned_from = inputs
+    return _if_it_fits(_transfer_all if node.op_type in OUTPUT_SHAPES else _transfer_one, node, facts)
+
+
+def _if_it_fits(function: Callable[[Node, Facts], bool], node: Node, facts: Facts) -> bool:
     try:
-        return _transfer_all(node, facts) if node.op_type in OUTPUT_SHAPES else _transfer_one(node, facts)
+        return function(node, facts)
     except (ArithmeticError, LookupError, TypeError, ValueError):
         return False
 

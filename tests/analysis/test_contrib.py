@@ -96,3 +96,25 @@ def test_a_local_function_of_the_same_name_teaches_nothing() -> None:
     graph = build_graph(model)
     facts = Facts(graph, Weights(b"", None))
     assert not facts.transfer(graph.root.nodes[0])
+
+
+@pytest.mark.parametrize(
+    ("op_type", "misfit"),
+    [("QLinearConcat", {"axis": "one"}), ("DynamicQuantizeLSTM", {"hidden_size": "many"})],
+)
+def test_attributes_of_another_type_teach_no_shape(op_type: str, misfit: dict[str, str]) -> None:
+    names, attributes = CASES[op_type]
+    node = helper.make_node(op_type, names, ["o"], domain="com.microsoft", **{**attributes, **misfit})
+    inputs = [
+        helper.make_tensor_value_info(n, TensorProto.UINT8, [2, 3, 4]) for n in dict.fromkeys(names) if n
+    ]
+    output = helper.make_tensor_value_info("o", TensorProto.UINT8, None)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    model = helper.make_model(
+        helper.make_graph([node], "g", inputs, [output]), opset_imports=opsets, ir_version=9
+    )
+    graph = build_graph(model)
+    infer(graph, model)
+    facts = Facts(graph, Weights(b"", None))
+    facts.transfer(graph.root.nodes[0])
+    assert facts.shape(graph.root.values["o"]) is None

@@ -61,7 +61,7 @@ def _quantized_lstm(node: Node, facts: Facts) -> list[Kind]:
     """As LSTM, with the hidden size as attribute: the recurrence weights are stored transposed."""
     x, dtype = shape_at(node, facts, 0), _dtype_at(node, facts, 0)
     hidden = node.attribute("hidden_size")
-    if x is None or len(x) != 3 or hidden is None:
+    if x is None or len(x) != 3 or not isinstance(hidden, int):
         return [(dtype, None)] * 3
     directions = 2 if node.attribute("direction", "forward") in ("bidirectional", b"bidirectional") else 1
     last: Shape = (directions, x[1], hidden)

@@ -55,7 +55,7 @@ def propose(node: Node, facts: Facts) -> Edit | Declined:
 def _is_plain(conv: Node) -> bool:
     if conv.attribute("group", 1) != 1 or set(conv.attribute("dilations") or (1,)) != {1}:
         return False
-    return conv.attribute("auto_pad", "NOTSET") in ("NOTSET", b"NOTSET", "")
+    return bool(conv.attribute("auto_pad", "NOTSET") == "NOTSET")
 
 
 RULE = Rule(
